@@ -11,14 +11,14 @@
 // rasteriser; _shared uses shared memory, which is fast on GPUs. A calibration selects one.)
 // pooled_tile needs no other pass: it computes any region of a map from the rows' log-sum-exp.
 //
-// A tile (app/gpu/tile_layout.h): up to HEIGHT rows, 8 or 1, and a list of keys that they share;
-// rows and keys need not be contiguous. Its cells are all pairs of these; masked pairs have MASKED
-// as their score. A query can be in tiles of several lists, which are computed one after the other:
-// earlier sums of a row are rescaled as its maximum grows (online softmax: Milakov and Gimelshein,
-// 2018, arXiv:1805.02867).
+// A tile (app/gpu/tile_layout.h) has at most HEIGHT (8 or 1) rows and one list of keys for all its
+// rows. Rows and keys need not be contiguous. Its cells are all pairs of a row and a key; masked
+// pairs have the score MASKED. A query can be in several lists of tiles, which are computed in
+// sequence: when the maximum of a row grows, its earlier sums are rescaled (online softmax: Milakov
+// and Gimelshein, 2018, arXiv:1805.02867).
 //
-// Conventions: `head` counts batch and heads, i queries, c key columns, x cells of a row; a row of
-// floats is padded to whole vec4s ("width" counts vec4s). Mirrored by struct Sizes in
+// Conventions: `head` counts batch and heads, i queries, c key columns, x cells of a row. Rows of
+// floats are padded to whole vec4s, and "width" counts vec4s. Mirrored by struct Sizes in
 // app/gpu/part_upload.h.
 
 layout(std140, binding = 0) uniform Sizes {
@@ -26,35 +26,35 @@ layout(std140, binding = 0) uniform Sizes {
   int kv_heads;       // h_kv
   int queries;        // L_q
   int keys;           // L_k
-  int key_width;      // per row of q and k
-  int value_width;    // per row of v; even
-  int tile_first;     // the chunk: tiles [tile_first, tile_end)
+  int key_width;      // vec4s per row of q and k
+  int value_width;    // vec4s per row of v; even
+  int tile_first;     // the chunk has the tiles [tile_first, tile_end)
   int tile_end;
   int head_first;     // copy z computes head head_first + z * head_step, plus the tile's head
   int head_step;
   uint origin;        // start of the chunk's scores within its list
   uint copy_stride;   // scores of the chunk per copy
-  int tiles;          // start in integers[] of each tile's columns, width, head, rows, row, base
-  int columns;        // start of the lists of keys
-  int words;          // start of the bits of rows
-  int starts;         // for pooled_tile: start in integers[] of the index of each row's first run
-  int runs;           // begin, end, step of each run
+  int tiles;          // start in integers[] of the tiles: columns, width, head, rows, row, base
+  int columns;        // start in integers[] of the lists of keys
+  int words;          // start in integers[] of the bits of rows
+  int starts;         // start in integers[] of the index of each row's first run (pooled_tile)
+  int runs;           // start in integers[] of the runs: begin, end, step
   int pattern_heads;  // 1: all heads share the pattern
   int spare;
-  int pos_q;          // positions of queries
-  int pos_k;          // positions of keys,
-  int pos_k_stride;   // and their stride between heads; 0 if heads share them
-  int additive_v;     // in vectors[], key_width per head
-  int logits;         // in numbers[], logits_width per query
+  int pos_q;          // start in integers[] of the positions of queries
+  int pos_k;          // start in integers[] of the positions of keys
+  int pos_k_stride;   // stride of pos_k between heads; 0 if heads share positions
+  int additive_v;     // start in vectors[], key_width per head
+  int logits;         // start in numbers[], logits_width per query
   int logits_heads;   // 1, h or B h
   int logits_width;
-  int span;           // in numbers[]
+  int span;           // start in numbers[]
   int span_rows;      // 1: a span per row, 0: a span per head
   float span_ramp;    // R
   float scale;
   float product_scale;  // scale, or 1 if terms are added before scaling
   int spare2;
-  ivec4 table[2 * MAX_TABLES];  // see below
+  ivec4 table[2 * MAX_TABLES];  // see bucket()
   ivec4 product[MAX_PRODUCTS];  // q', k' in vectors[]; their width; number of heads: 1, h or B h
 };
 
@@ -78,9 +78,9 @@ int offset_of(int head, int i, int c) {
   return integers[pos_q + i] - integers[pos_k + (head % heads) * pos_k_stride + c];
 }
 
-// Tables by offset. table[2 t]: start of its values, stride between heads, start of its offsets'
-// buckets in integers[], number of offsets; table[2 t + 1]: smallest offset, width of a row of
-// values, heads (1, h or B h).
+// Index of an offset's values in table t. table[2 t]: start of the values, their stride between
+// heads, start of the buckets in integers[], number of offsets. table[2 t + 1]: smallest offset,
+// vec4s per row of values, number of heads (1, h or B h).
 int bucket(int t, int offset) {
   ivec4 at = table[2 * t];
   return integers[at.z + clamp(offset - table[2 * t + 1].x, 0, at.w - 1)];
@@ -88,7 +88,7 @@ int bucket(int t, int offset) {
 int table_head(int t, int head) {
   return table[2 * t].x + head % table[2 * t + 1].z * table[2 * t].y;
 }
-float table_value(int t, int head, int offset) {  // numbers[]
+float table_value(int t, int head, int offset) {  // from numbers[]
   return numbers[table_head(t, head) + bucket(t, offset)];
 }
 int table_row(int t, int head, int offset) {  // start of the row in vectors[]
@@ -106,13 +106,13 @@ const int CELLS = TILE;
 
 struct Tile {
   int head;
-  int columns, width;  // start of its list of keys, and their number
-  int stride;          // of its rows of scores: `width` rounded up to a multiple of TILE
-  int rows, row;       // number, and start in integers[]
-  uint base;           // start of its scores
+  int columns, width;  // start of the tile's list of keys, and number of keys
+  int stride;          // scores per row: `width` rounded up to a multiple of TILE
+  int rows, row;       // number of rows, and their start in integers[]
+  uint base;           // start of the tile's scores
 };
 
-// Tile n of the chunk, for copy z; false if there is none.
+// Finds tile n of the chunk for copy z. Returns false if the chunk has no such tile.
 bool find_tile(int n, int z, out Tile t) {
   if (tile_first + n >= tile_end) return false;
   int at = tiles + 6 * (tile_first + n);
@@ -126,7 +126,7 @@ bool find_tile(int n, int z, out Tile t) {
   return true;
 }
 
-// Rows past the last one repeat it.
+// Query of row r and key column of cell x. Rows and cells past the end repeat the last one.
 int query(Tile t, int r) { return integers[t.row + 5 * r]; }
 int column(Tile t, int x) { return integers[t.columns + min(x, t.width - 1)]; }
 
@@ -137,7 +137,7 @@ ivec2 extent(Tile t, int r) {
 // Flags: first visit (1) and last visit (2) of the row's query.
 int visits(Tile t, int r) { return integers[t.row + 5 * r + 4]; }
 
-// Bits of the allowed cells of a row, from x to the next multiple of TILE.
+// Bits of the allowed cells among the TILE cells of a row from x on.
 uint allowed(Tile t, int r, int x) {
   ivec2 cells = clamp(extent(t, r) - x, 0, TILE);
   uint bits = (1u << cells.y) - (1u << cells.x);

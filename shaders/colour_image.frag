@@ -2,8 +2,8 @@
 // pixels if shrunk (the texture's filters).
 
 layout(location = 0) uniform sampler2D image;  // row 0 at the top
-layout(location = 2) uniform ivec2 corner;     // upper left, in framebuffer pixels from the bottom
-layout(location = 3) uniform ivec2 size;       // of the box, in framebuffer pixels
+layout(location = 2) uniform ivec2 corner;     // upper left, in pixels from the bottom left
+layout(location = 3) uniform ivec2 size;       // size of the box, in framebuffer pixels
 
 layout(location = 0) out vec4 colour;
 

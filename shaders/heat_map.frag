@@ -2,7 +2,7 @@
 
 layout(location = 0) uniform sampler2D numbers;  // a texel per pixel, row 0 at the top
 layout(location = 1) uniform sampler2D colours;  // 256 x 1
-layout(location = 2) uniform ivec2 corner;       // upper left, in pixels from the bottom
+layout(location = 2) uniform ivec2 corner;       // upper left, in pixels from the bottom left
 layout(location = 3) uniform vec2 range;         // minimum, maximum
 layout(location = 4) uniform vec4 missing;       // colour of NaN
 layout(location = 5) uniform bool hollow;        // draws NaN only

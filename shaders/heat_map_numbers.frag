@@ -1,8 +1,8 @@
-// Number of each pixel: the strongest cell in its range, NaN if there is none. Row 0 is at the top.
-// The ranges come from the same function as on the CPU.
+// Number of each pixel: the strongest cell in its range, NaN if all cells are NaN. Row 0 is at the
+// top. The CPU computes the ranges, by the function that CPU drawing uses.
 
 layout(location = 0) uniform sampler2DArray cells;  // (column, row, plane)
-layout(location = 1) uniform isampler2D ranges;     // [first, last): row 0 of columns, 1 of rows
+layout(location = 1) uniform isampler2D ranges;     // [first, last): row 0 for columns, 1 for rows
 layout(location = 2) uniform int plane;
 layout(location = 3) uniform bool by_magnitude;     // for diverging colour maps
 

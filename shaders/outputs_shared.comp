@@ -1,6 +1,6 @@
-// outputs_tiles for GPUs: a work group processes a tile and eight vec4s of values; if the tile has
-// several rows, it loads the weights and values of eight keys at a time into shared memory. x
-// counts groups of vec4s, y tiles, z copies.
+// Variant of outputs_tiles for GPUs. A work group computes eight vec4s of a tile's outputs. If the
+// tile has several rows, the group loads weights and values of eight keys at a time into shared
+// memory. Work group x: group of vec4s; y: tile; z: copy.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -14,8 +14,8 @@ layout(std430, binding = 4) readonly buffer RowSums { vec4 row_sums[]; };
 #if HEIGHT == 1
 shared vec4 sums[TILE][TILE];
 #else
-shared vec4 v_slice[TILE][TILE];   // of key, vec4
-shared float w_slice[TILE][TILE];  // of row, key
+shared vec4 v_slice[TILE][TILE];   // [key][vec4]
+shared float w_slice[TILE][TILE];  // [row][key]
 #endif
 
 void main() {
@@ -35,9 +35,9 @@ void main() {
   for (int n = 1; n < TILE && y == 0; ++n) sum += sums[n][x];
 #else
   for (int from = 0; from < t.stride; from += TILE) {
-    int v_row = (kv_head(t.head) * keys + column(t, from + y)) * value_width;  // past the end,
-    v_slice[y][x] = e < value_width ? values[v_row + e] : vec4(0.0);           // weights are 0
-    w_slice[y][x] = weights[t.base + uint(y * t.stride + from + x)];
+    int v_row = (kv_head(t.head) * keys + column(t, from + y)) * value_width;
+    v_slice[y][x] = e < value_width ? values[v_row + e] : vec4(0.0);
+    w_slice[y][x] = weights[t.base + uint(y * t.stride + from + x)];  // weights past the end are 0
     barrier();
     for (int n = 0; n < TILE; ++n) sum += w_slice[y][n] * v_slice[n][x];
     barrier();

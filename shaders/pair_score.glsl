@@ -14,10 +14,10 @@ float logit(int head, int i, int c) {
 #endif
 
 #ifdef ADDITIVE
-// tanh without overflow; the result is exactly 1 at 15.
+// tanh without overflow; exactly 1 from 15 on.
 vec4 stable_tanh(vec4 x) { return 1.0 - 2.0 / (exp(2.0 * clamp(x, -15.0, 15.0)) + 1.0); }
 
-// queries_of[] and keys_of[] are already projected, the keys for each head.
+// queries_of[] and keys_of[] are already projected. keys_of[] has rows for each head.
 float additive_score(int head, int i, int c) {
   int q_row = (head * queries + i) * key_width, k_row = (head * keys + c) * key_width;
   int v_row = additive_v + (head % heads) * key_width;

@@ -1,6 +1,6 @@
-// A pooled rectangle of one map, a cell per invocation: x counts columns of cells, y rows. Computes
-// scores on demand, for allowed pairs only, and weights from row_sums as in weight.glsl. A cell is
-// the weight of the largest magnitude, or the mean over all pairs.
+// Computes a pooled rectangle of one map. Invocation x: column of cells; y: row of cells. Computes
+// scores of allowed pairs only, and their weights from row_sums as in weight.glsl. A cell is the
+// weight of the largest magnitude, or the mean weight of all its pairs.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -14,7 +14,7 @@ layout(std430, binding = 7) writeonly buffer Cells { float cells[]; };
 #include "weight.glsl"
 
 uniform ivec4 tile_box;    // row, column, height, width in pairs
-uniform ivec2 cell_steps;  // pairs per cell along each axis; 1: only the middle row of each cell
+uniform ivec2 cell_steps;  // x: columns per cell; y: rows per cell, or 1 to sample the middle row
 uniform ivec4 cell_area;   // cells to compute: first row and column, end of rows and columns
 
 float products(int head, int i, int c) {

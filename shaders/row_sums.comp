@@ -1,6 +1,6 @@
-// Maximum and normalising sum of each row's scores, over this tile and earlier ones: x counts lanes
-// of rows, z copies. Softmax: sum of exp(score - maximum), weighted by the span if there is one;
-// feature ratio: sum of the scores. The sum of an empty row is 0.
+// Maximum and normalising sum of each row's scores, over this tile and earlier ones. Invocation x:
+// lane of a row; z: copy. Softmax sums exp(score - maximum), weighted by the span mask if the part
+// has spans; the feature ratio sums the scores. The sum of an empty row is 0.
 #include "attention.glsl"
 #include "span.glsl"
 

@@ -1,6 +1,6 @@
-// scores_tiles for GPUs: a work group processes a tile's rows and 64 cells of each, gathers slices
-// of their queries and keys in shared memory, and an invocation computes the scores of one key. x
-// counts groups of cells, y tiles, z copies.
+// Variant of scores_tiles for GPUs. A work group computes 64 cells of each row of a tile, an
+// invocation the cells of one key. The group loads slices of the queries and keys into shared
+// memory. Work group x: group of cells; y: tile; z: copy.
 #include "attention.glsl"
 
 const int COLUMNS = 64;  // cells of a row per work group
@@ -19,7 +19,7 @@ shared vec4 k_slice[SLICE][COLUMNS];
 
 float sums[HEIGHT];
 
-// Rows of Q start at q_first, those of K at k_first. All invocations of the group must call this.
+// Rows of Q start at q_first, rows of K at k_first. All invocations of the group must call this.
 #define ADD_PRODUCTS(Q, q_first, K, k_first, width)                         \
   for (int from = 0; from < (width); from += SLICE) {                       \
     int id = int(gl_LocalInvocationID.x);                                   \

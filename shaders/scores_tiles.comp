@@ -1,5 +1,5 @@
-// Products of queries and keys, HEIGHT x 8 cells per invocation: x counts groups of 8 cells, y
-// tiles, z copies. They are the final scores unless further terms follow (see terms_tiles).
+// Products of queries and keys, HEIGHT x 8 cells per invocation. Invocation x: group of 8 cells; y:
+// tile; z: copy. The products are the final scores unless terms_tiles adds further terms.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -9,7 +9,7 @@ layout(std430, binding = 1) readonly buffer Keys { vec4 keys_of[]; };
 layout(std430, binding = 2) readonly buffer Vectors { vec4 vectors[]; };
 layout(std430, binding = 3) writeonly buffer Scores { vec4 scores[]; };
 
-// Each row in two halves: cells 0..3 and 4..7.
+// Scores of each row in two halves: cells 0..3 and 4..7.
 vec4 low[HEIGHT], high[HEIGHT];
 
 #define ADD_PRODUCTS(Q, q_row, K, k_row, width)                                \

@@ -1,5 +1,5 @@
-// Turns products into scores in place, HEIGHT x CELLS cells per invocation: x counts groups of
-// cells, y tiles, z copies. Loop bounds are read from memory, so that compilers do not unroll all
+// Turns products into scores in place, HEIGHT x CELLS cells per invocation. Invocation x: group of
+// cells; y: tile; z: copy. Loop bounds are read from memory, so that compilers do not unroll all
 // terms 64 times.
 #include "attention.glsl"
 

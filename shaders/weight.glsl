@@ -1,11 +1,11 @@
 // Weight of a pair from its score.
 #include "span.glsl"
 
-// For each row: maximum and sum of its scores so far, factor of its earlier outputs, and factor of
-// the exponentials of scores (see row_sums.comp).
+// Components of a row: maximum of its scores so far, their sum, factor of its earlier outputs, and
+// factor of the exponentials of its scores (see row_sums.comp).
 layout(std430, binding = 4) readonly buffer RowSums { vec4 row_sums[]; };
 #ifdef KEEP_ATTENTION
-layout(binding = 0, r32f) writeonly uniform image2DArray attention;  // (c, i, head), zeros
+layout(binding = 0, r32f) writeonly uniform image2DArray attention;  // (c, i, head); initially 0
 #endif
 
 float weight(float score, vec4 row, int head, int i, int c) {
@@ -23,7 +23,7 @@ float weight(float score, vec4 row, int head, int i, int c) {
 #endif
 }
 
-// Skips masked pairs: another tile may contain the pair.
+// Skips pairs that this tile masks, since another tile may allow them.
 void store_weight(int head, int i, int c, float value) {
 #ifdef KEEP_ATTENTION
   if (value != 0.0) imageStore(attention, ivec3(c, i, head), vec4(value));

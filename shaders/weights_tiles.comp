@@ -1,5 +1,5 @@
-// Turns scores into weights in place, HEIGHT x CELLS cells per invocation; 0 for masked pairs. x
-// counts groups of cells, y tiles, z copies.
+// Turns scores into weights in place, HEIGHT x CELLS cells per invocation; 0 for masked pairs.
+// Invocation x: group of cells; y: tile; z: copy.
 #include "attention.glsl"
 #include "weight.glsl"
 

@@ -14,13 +14,13 @@ namespace attnscope::command {
 namespace {
 
 constexpr rlim_t kMegabyte = rlim_t{1} << 20;
-// Minimum limit: below it, libraries abort the program.
+// Minimum accepted limit. Under a lower limit, libraries abort the program.
 constexpr rlim_t kMinLimit = 1024 * kMegabyte;
 // Address space reserved per loop thread, including its stack of 8 MB.
 constexpr rlim_t kBytesPerThread = 128 * kMegabyte;
 // Maximum number of malloc arenas (64 MB each); the default grows with the number of threads.
 constexpr int kMaxArenas = 2;
-constexpr int kMaxRasteriserThreads = 4;  // of Mesa's software rasteriser; default: one per core
+constexpr int kMaxRasteriserThreads = 4;  // Mesa's software rasteriser defaults to one per core
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace attnscope::command {
 
 BackendProvider backends();
 
-// Backend for --device, owned by `provider`. Throws InputError with the reason if unavailable.
+// Backend for --device, owned by `provider`. Throws InputError if the backend is unavailable.
 Backend& require_backend(const BackendProvider& provider, BackendChoice choice);
 Backend& require_backend(BackendProvider&& provider, BackendChoice choice) = delete;
 

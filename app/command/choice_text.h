@@ -11,11 +11,11 @@
 
 namespace attnscope::command {
 
-// Parameters of the variant, encoding or other choice with this id. Throws InputError if unknown.
+// Parameters of the choice with this id, e.g. a variant. Throws InputError if the id is unknown.
 using ParameterLookup = std::function<std::vector<Parameter>(const std::string& id)>;
 
-// Converts "local,window=4" to {"type": "local", "window": 4}; accepts JSON, too. Errors begin
-// with `path`. Unknown keys are copied; the reader of the JSON rejects them.
+// Converts "local,window=4" to {"type": "local", "window": 4}. Also accepts JSON. Errors begin with
+// `path`. Unknown keys are copied; the reader of the JSON rejects them.
 Json choice_json(const std::string& text, std::string_view path,
                  const ParameterLookup& parameters_of);
 

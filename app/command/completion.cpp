@@ -25,7 +25,7 @@ std::vector<std::string> lesson_ids() {
   return result;
 }
 
-// Candidates for an option's value, which parameters may follow; empty: any file.
+// Candidates for an option's value, to which users may append parameters. Empty: any file.
 std::vector<std::string> candidate_values(const CommandHelp& command, const OptionHelp& option) {
   if (!option.choices.empty()) return option.choices;
   const std::string& name = option.names.back();
@@ -44,7 +44,7 @@ std::vector<std::string> candidate_values(const CommandHelp& command, const Opti
   return {};
 }
 
-// Replaces the characters that end a single-quoted text or its line in one of the shells.
+// Replaces quotes and line breaks, which would end a single-quoted text in a shell.
 std::string quotable(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"'", "’"}, {"\n", " "}}) {
     for (std::size_t i = 0; (i = text.find(from, i)) != std::string::npos; i += to.size()) {

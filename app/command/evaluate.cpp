@@ -28,7 +28,7 @@ struct EvaluateOptions {
   std::string model = "default", task;
   std::vector<std::string> files, ngram_text;
   int ngram_order = 6;
-  Index length = 0;  // 0: context length of training
+  Index length = 0;  // 0: the context length used in training
   double exit = 1;
   bool exits = false;
   bool repeat = false;

@@ -231,7 +231,7 @@ void TensorOptions::add_to(Command command) {
 }
 
 void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
-  const auto to_absolute = [](const std::string& path) {  // a session may be opened elsewhere
+  const auto to_absolute = [](const std::string& path) {  // a session may be opened from any folder
     return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
   };
   if (contains_tensors(file)) {

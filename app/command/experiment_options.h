@@ -74,12 +74,12 @@ class TensorOptions {
 class ExperimentOptions {
  public:
   void add_to(Command command);
-  // Adds options of generation: add_to() without --overlong, --intervene and TensorOptions.
+  // Adds the options of add_to() except --overlong, --intervene and those of TensorOptions.
   void add_generation_options(Command command);
-  // Session of --session or a new one, with all options applied. Throws InputError without input.
+  // Session of --session or a new one, with all options applied. InputError if no input is given.
   Session session() const;
   bool intervenes() const { return !interventions_.empty(); }
-  // Enables samples: with a model but no input, session() returns open_model()
+  // Enables samples: if a model but no input is given, session() returns the result of open_model()
   // (core/view/opening.h). report_sample() names the sample on stderr.
   void offer_samples() { offers_samples_ = true; }
   bool uses_sample() const { return offers_samples_ && has_no_input() && !model_.empty(); }
@@ -104,8 +104,8 @@ class ExperimentOptions {
 };
 
 // Options of run B: --compare SESSION and --compare-text, --compare-model, --compare-variant,
-// --compare-position, --compare-causal, --compare-layer, --compare-head. Without --compare,
-// run B is run A with these changes.
+// --compare-position, --compare-causal, --compare-layer, --compare-head. Without --compare, run B
+// is run A with the changes of the other options.
 class CompareOptions {
  public:
   void add_to(Command command);

@@ -48,7 +48,7 @@ std::string section(const View& view) {
                      ".svg\">SVG</a> and <a href=\"" + view.id + ".pdf\">PDF</a>.");
 }
 
-// Selects the head with the highest mean of its rows' maximum weights.
+// Selects the head whose rows have the highest maximum weights on average.
 void select_sharpest_head(const Trace& trace, ViewSettings& settings) {
   double best_sum = 0;
   for (const HeadRef& ref : trace.heads(trace.part(settings.part))) {
@@ -100,7 +100,7 @@ class Gallery {
     return sections;
   }
 
-  // kind: "variant" or "position", the prefix of its file names.
+  // kind: prefix of the file names, "variant" or "position".
   std::string methods_page(const std::vector<MethodPicture>& methods, const std::string& kind) {
     std::string sections, group;
     PictureOptions size;
@@ -143,7 +143,7 @@ class Gallery {
     const ProgressLine line("drawing " + id);
     Traces traces = runner_.observe(session, requests);
     traces.findings.add(compute_background_findings(session, requests, runner_, {}));
-    make_folder(options_.folder);  // created only once there is something to save
+    make_folder(options_.folder);  // after the run, so that a failed run leaves no empty folder
     select_sharpest_head(*traces.trace, session.view);
     if (session.b) {
       session.b->view.layer = session.view.layer;
@@ -163,7 +163,7 @@ class Gallery {
 };
 
 void run(const GalleryOptions& options) {
-  model_store()->checkpoint(options.model);  // throws before anything is drawn
+  model_store()->checkpoint(options.model);  // throws before drawing if the model cannot be read
   Gallery gallery(options);
   const std::string views = gallery.views_page();
   const std::string text = "<blockquote><p>" + markup(options.text) + "</p></blockquote>\n";

@@ -10,8 +10,8 @@
 namespace attnscope::command {
 namespace {
 
-// Bundled models that differ from the default model in a single variant or encoding, by its id.
-// Models with memory or halting are excluded: they have their own views and need longer texts.
+// Bundled models that differ from the default model in one variant or encoding, by the id of that
+// choice. Excludes models with memory or halting, which have other views and need longer texts.
 std::map<std::string, std::string, std::less<>> bundled_twins() {
   auto models = bundled_models_by_choice();
   std::erase_if(models, [](const auto& entry) { return model_card(entry.second).group != kTwins; });

@@ -19,8 +19,8 @@ struct MethodPicture {
 };
 
 // One picture per variant (view Mechanism, with compatible settings) and per encoding (view
-// Position). A bundled model trained with the method, if any, replaces the default model. Throws
-// InputError if the model of `base` cannot be read.
+// Position). If there is a bundled model trained with the method, it replaces the default model.
+// Throws InputError if the model of `base` cannot be read.
 std::vector<MethodPicture> method_pictures(const RunView& base);
 
 }  // namespace attnscope::command

@@ -37,7 +37,7 @@ struct GenerateOptions {
   ExperimentOptions experiment;
   Index tokens = 100;
   bool has_token_limit = false;
-  Index rows = -1;  // rows of an image in the prompt; -1: half
+  Index rows = -1;  // number of image rows in the prompt; -1: half of the rows
   Sampling sampling{.temperature = 0.8};
   std::uint64_t seed = 0;
   Index beams = 0;  // 0: sampling
@@ -52,7 +52,7 @@ void print_note(const std::string& text) {
 
 struct GenerationResult {
   std::vector<std::int32_t> prompt, ids;
-  std::string ended_by;  // "tokens", "end", "context" or "interrupt"; "state" for an action
+  std::string ended_by;  // "tokens", "end", "context" or "interrupt"; for an action: "state"
 };
 
 class GenerationRun {
@@ -74,7 +74,7 @@ class GenerationRun {
     result_.prompt = input_.prompt;
     retrieval_ = make_retrieval(session_.run, model_.config);
     const auto total_tokens = static_cast<Index>(input_.prompt.size()) + input_.room;
-    if (input_.levels > 0 && total_tokens > model_.config.context) {  // a whole image must fit
+    if (input_.levels > 0 && total_tokens > model_.config.context) {  // must hold a whole image
       model_ = with_context(model_, total_tokens);
     }
   }
@@ -177,7 +177,7 @@ class GenerationRun {
     }
   }
 
-  // Runs beam search. Never drops tokens from the context: the search ends when it is full.
+  // Runs beam search, which ends when the context is full and never drops tokens from it.
   void search_beams() {
     const Index free_tokens = model_.config.context - static_cast<Index>(input_.prompt.size());
     const bool has_segments = model_.config.segment > 0;
@@ -303,7 +303,7 @@ class GenerationRun {
   std::optional<Retrieval> retrieval_;
   GenerationResult result_;
   std::vector<Beam> beams_;     // result of beam search
-  double computed_layers_ = 0;  // total number of layers computed, with early exits
+  double computed_layers_ = 0;  // sum of the exit layers of all new tokens
   bool has_noted_drop_ = false;
 };
 

@@ -7,7 +7,7 @@
 namespace attnscope::command {
 namespace {
 
-// False for special tokens, ids beyond the tokenizer's vocabulary, and without a tokenizer.
+// False for special tokens, for ids beyond the vocabulary, and if the model has no tokenizer.
 bool has_text(const Checkpoint& checkpoint, std::int32_t id) {
   const Tokenizer* tokenizer = checkpoint.output_tokenizer().get();
   return tokenizer != nullptr && id < tokenizer->vocabulary_size() && !tokenizer->is_special(id);

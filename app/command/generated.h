@@ -10,7 +10,7 @@
 
 namespace attnscope::command {
 
-// Prints tokens as text on stdout as they are generated; without a tokenizer as numbers.
+// Prints each generated token on stdout immediately, as text or, without a tokenizer, as a number.
 class TokenPrinter {
  public:
   // columns: numbers per row (0: a single row); start: column of the first number.
@@ -28,10 +28,10 @@ class TokenPrinter {
   Utf8Stream stream_;
 };
 
-// Text of some tokens; empty without a tokenizer.
+// Text of `ids`; empty without a tokenizer.
 std::string decode(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids);
 
-// Greyscale image of pixels in [0, levels), row by row; missing pixels at its end are transparent.
+// Image of grey levels `ids` in [0, levels), row by row. Missing pixels at the end are transparent.
 Image pixels_image(const std::vector<std::int32_t>& ids, Index columns, Index levels);
 
 }  // namespace attnscope::command

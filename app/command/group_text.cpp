@@ -18,7 +18,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// Number of at most seven digits, so that ranges stay small; -1 for other texts.
+// Parses at most seven digits, so that ranges stay small. Returns -1 for other texts.
 Index small_number(const std::string& text) {
   const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   return is_decimal && !text.empty() && text.size() <= 7 ? std::stol(text) : -1;

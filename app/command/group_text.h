@@ -7,8 +7,8 @@
 
 namespace attnscope::command {
 
-// Parses "layers=0,2;heads=0-3;variant=local,window=4;position=alibi". Default: all layers, all
-// heads. Errors begin with "--group", "variant" or "position".
+// Parses "layers=0,2;heads=0-3;variant=local,window=4;position=alibi". Applies to all layers or all
+// heads by default. Errors begin with "--group", "variant" or "position".
 GroupChoice group_from_text(const std::string& text);
 
 }  // namespace attnscope::command

@@ -1,4 +1,4 @@
-// attnscope manual, attnscope completion SHELL: generated from the declared commands.
+// attnscope manual, attnscope completion: texts generated from the declared commands.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -16,7 +16,7 @@ constexpr const char* kDescription =
     "Commands export the same pictures, run, train and evaluate models; all except the window work "
     "without a display.";
 
-// Escapes a text for troff: no leading control characters, real hyphens.
+// Escapes leading control characters and hyphens for troff.
 std::string roff(const std::string& text) {
   std::string result = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {

@@ -26,7 +26,7 @@ std::string refusal(const std::string& expected, const std::string& found) {
   return "expected " + expected + ", found \"" + found + "\"";
 }
 
-// Reason why `text` is no decimal integer; empty if it is. (CLI11 would also read 0x10 and 010.)
+// Reason why `text` is no decimal integer; empty if it is one. (CLI11 also reads 0x10 and 010.)
 template <class Integer>
 std::string integer_refusal(const std::string& text) {
   const std::string no_integer = refusal("an integer", text);
@@ -98,7 +98,7 @@ void add_value_checks(CLI::Option& option) {
   }
 }
 
-// Checks values of all options of the app and its subcommands, all of which must be declared.
+// Adds value checks to all options of the app and its subcommands, which must be declared before.
 void add_value_checks(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) add_value_checks(*option);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -275,7 +275,7 @@ CommandHelp Command::describe() const {
 
 namespace {
 
-// Returns the option for the model-file key in `refusal`, such as " (--no-causal)"; empty if none.
+// Option for the model-file key in `refusal`, such as " (--no-causal)"; else empty.
 std::string suggested_option(const CLI::App& program, const std::string& refusal) {
   struct Suggestion {
     const char *key, *expected, *option, *text;

@@ -61,9 +61,9 @@ class Command {
   explicit Command(CLI::App* app) : app_(app) {}
 
   // `names`: "-o,--output"; long names after the first are aliases, which help, manual and
-  // completion leave out ("--learning-rate,--rate"). Without dashes: a positional argument.
-  // Bound values must live as long as the command. T: any type for which options.cpp instantiates
-  // this template (ATTNSCOPE_OPTION).
+  // completion leave out ("--learning-rate,--rate"). A name without dashes declares a positional
+  // argument. Bound values must live as long as the command. T: any type for which options.cpp
+  // instantiates this template (ATTNSCOPE_OPTION).
   template <class T>
   Option add(const std::string& names, T& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
@@ -74,7 +74,7 @@ class Command {
              const std::string& help);
 
   Command subcommand(const std::string& name, const std::string& help);
-  void action(std::function<void()> action);  // called after parsing
+  void action(std::function<void()> action);  // called after all values are parsed
 
   bool is_given(const std::string& name) const;  // false for unknown options
   Option option(const std::string& name) const;

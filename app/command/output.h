@@ -5,13 +5,13 @@
 
 namespace attnscope::command {
 
-// The reader has closed the pipe, as `head` does: exit status 1 without a message.
+// The reader of stdout has closed the pipe, as `head` does. Exit status 1 without a message.
 struct OutputClosed : WorkError {
   OutputClosed() : WorkError("standard output: closed by its reader") {}
 };
 
-// Flushes stdout. Throws WorkError (a full disk) or OutputClosed. Call before printing to stderr,
-// so that a failure is reported in one line.
+// Flushes stdout. Throws OutputClosed after the reader has closed it, and WorkError on other
+// errors. Call before printing to stderr, so that a failure is reported in one line.
 void flush_output();
 
 }  // namespace attnscope::command

@@ -40,7 +40,7 @@ struct RenderOptions {
   Index salient = 0;  // rank of the salient pair to show, from 1; 0: none
 };
 
-// Output format, checked before anything runs.
+// Output file and format, checked before the run.
 struct Target {
   std::filesystem::path output;
   PictureOptions picture;
@@ -70,7 +70,7 @@ void write(const Target& target, const Session& session, const Traces& traces,
   FrameSequence frames(session, traces, *target.frames, runner);
   constexpr std::size_t kSteps = 1000;
   std::function<void(double)> progress;
-  // Redirected stderr contains only an error, if any.
+  // Progress is omitted if stderr is redirected.
   if (isatty(STDERR_FILENO) != 0) {
     progress = [print = print_progress("frames")](double fraction) {
       print(static_cast<std::size_t>(std::lround(fraction * kSteps)), kSteps);
@@ -103,7 +103,7 @@ void run(const RenderOptions& options) {
   options.compare.apply(session);
   check_writable(options.output);
   ExperimentRun runner(backends());
-  const StopScope scope(stop_on_interrupt());  // includes drawing and writing
+  const StopScope scope(stop_on_interrupt());  // Ctrl-C stops drawing and writing, too
   if (options.salient > 0) select_salient_pair(options.salient, runner, session);
   const std::vector<FindingRequest> requests = required_findings(session);
   Traces traces = [&] {
@@ -112,7 +112,7 @@ void run(const RenderOptions& options) {
   }();
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, session.view);
-  // Another model may split the sample into fewer segments.
+  // The sample selects a part of the trace that may not exist with the given options.
   if (options.experiment.uses_sample() && find_missing_part(*traces.trace, session.view.part)) {
     session.view.part = {};
   }

@@ -42,7 +42,7 @@ void run(const RunOptions& options) {
   if (options.losses && session.run.exit) {
     throw InputError("--losses: expected no --exit, since losses use all layers");
   }
-  const StopScope scope(stop_on_interrupt());  // includes writing
+  const StopScope scope(stop_on_interrupt());  // Ctrl-C stops writing, too
   const auto trace = [&] {
     const ProgressLine line(runner);
     return runner.run(session.run, {options.losses, options.gradients});

@@ -52,7 +52,7 @@ HeadTable measure(const StatisticsOptions& options) {
     if (!refusal.empty()) throw InputError("--words: " + refusal);
     return head_table(merge_words(*trace)->trace);
   }
-  if (has_unset_parameters(session.run)) {  // the same values for texts of all lengths
+  if (has_unset_parameters(session.run)) {  // one set of values for texts of all lengths
     fill_unset_parameters(session.run,
                           model_store()->checkpoint(options.model)->model.config.context);
   }

@@ -21,7 +21,7 @@ std::function<void(std::size_t completed, std::size_t total)> print_progress(
 // nothing during the first half second, or if stderr is not a terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(const std::string& label = "");  // without a percentage
+  explicit ProgressLine(const std::string& label = "");  // prints `label` without a percentage
   explicit ProgressLine(ExperimentRun& run);             // progress of the runs of `run`
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;

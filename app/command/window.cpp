@@ -88,7 +88,7 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
   command.flag(
       "--present", [args] { args->options.present = true; },
       "Start in presentation mode (F5): full screen, large type, no panels");
-  // Not bound to the option, since CLI11 would write false if the flag is not given.
+  // A callback, since CLI11 sets a bound variable to false if the flag is not given.
   command.flag(
       "--tour", [args] { args->options.tour = true; },
       "Start with the tour; default: on the first start");

@@ -13,10 +13,10 @@ struct PixelBox {
   int x = 0, y = 0, width = 0, height = 0;
 };
 
-// A single-level texture with nearest filtering. Created and destroyed with its context current.
+// A single-level texture with nearest filtering. Create and destroy it with its context current.
 class Texture {
  public:
-  explicit Texture(GLenum target);  // bound to the active unit
+  explicit Texture(GLenum target);  // binds the texture to the active unit
   ~Texture() { glDeleteTextures(1, &name_); }
   Texture(const Texture&) = delete;
   Texture& operator=(const Texture&) = delete;
@@ -30,7 +30,7 @@ using TexturePtr = std::shared_ptr<Texture>;
 
 void bind(GLuint unit, GLenum target, GLuint texture);
 
-// Disables depth, stencil and culling; resets unpacking to packed rows. Use within a SavedGlState.
+// Disables depth test, stencil test and culling. Unpacks packed rows. Use within a SavedGlState.
 void begin_painting(GLuint vertex_array);
 
 // Sets viewport, scissor and blending: the next draw fills `box` within `clip`.

@@ -21,7 +21,7 @@ namespace {
 constexpr Index kHeads = 4, kLength = 256, kHeadSize = 32;
 constexpr int kMaxRuns = 10;
 constexpr double kClearRatio = 4;               // ratio beyond which further runs are unnecessary
-constexpr std::size_t kMaxFileBytes = 1 << 16;  // file size
+constexpr std::size_t kMaxFileBytes = 1 << 16;  // size of a calibration file
 
 Part sample_part() {
   Part part;
@@ -42,7 +42,7 @@ double seconds(Backend& backend, const Part& part) {
   return elapsed.count();
 }
 
-using Ratios = std::map<std::string, double>;  // by "NAME OF A<tab>NAME OF B"
+using Ratios = std::map<std::string, double>;  // keys: "NAME OF A<tab>NAME OF B"
 
 Ratios read_ratios(const std::filesystem::path& file) {
   Ratios ratios;
@@ -69,7 +69,7 @@ void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
     make_folder(file.parent_path());
     write_file(file, text.str());
   } catch (const std::exception&) {
-    // The next start measures again.
+    // Without a file, the next start measures again.
   }
 }
 

@@ -58,8 +58,8 @@ std::string ComputeBackend::refusal(const Part& part, const ResultRequest& wante
 PartResult ComputeBackend::run(const Part& part, const ResultRequest& wanted) {
   check_stop();
   if (const std::string reason = refusal(part, wanted); !reason.empty()) throw WorkError(reason);
-  // The work owns copies: a cancelled caller returns immediately, while a dispatch (or the
-  // compilation of a shader) cannot be interrupted.
+  // The job owns copies of its input, since it can outlive a cancelled caller: a running dispatch
+  // or shader compilation cannot be interrupted.
   struct Job {
     Part part;
     ResultRequest wanted;

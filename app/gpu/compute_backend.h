@@ -11,13 +11,13 @@ namespace attnscope {
 
 struct ComputeDevice;
 
-// Thread-safe; runs are serialised. Destruction of a backend or its results needs no context.
+// Thread-safe; runs are serialised. A backend and its results can be destroyed without a context.
 //
-// A run is a series of chunks of rows, each a few milliseconds long; between them the device serves
-// downloads and checks for cancellation.
+// A run computes chunks of rows, each for a few milliseconds. Between chunks it serves downloads
+// and checks for cancellation.
 class ComputeBackend : public Backend {
  public:
-  // Moves the context to its own thread. Throws WorkError if it lacks required features.
+  // Moves the context to a new thread. Throws WorkError if it lacks required features.
   explicit ComputeBackend(std::unique_ptr<GlContext> context);
   ~ComputeBackend() override;
 

@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 constexpr int kMinVersion = 43;         // OpenGL 4.3 in epoxy's format
-constexpr GLint kStorageBuffers = 8;    // bound by the compute shaders at once
+constexpr GLint kStorageBuffers = 8;    // required per compute shader
 constexpr int kMaxErrorsToDrain = 100;  // a lost context may report errors endlessly
 
 std::string egl_error() {
@@ -40,7 +40,7 @@ bool has_client_extension(const char* name) {
   return epoxy_has_egl_extension(EGL_NO_DISPLAY, name);
 }
 
-// Devices precede Mesa's surfaceless platform, which lacks the drivers of other vendors.
+// EGL devices, then Mesa's surfaceless platform, which lacks the drivers of other vendors.
 std::vector<EGLDisplay> headless_displays(std::string& reason) {
   std::vector<EGLDisplay> displays;
   if (!has_client_extension("EGL_EXT_platform_base")) {

@@ -3,7 +3,7 @@
 namespace attnscope {
 
 GlAttention::~GlAttention() {
-  // The job may outlive this object but not the thread, whose last owner waits for its jobs.
+  // The job may outlive this object, but not the thread: ~GlThread() finishes all jobs.
   thread_->post([texture = texture_] { glDeleteTextures(1, &texture); });
 }
 

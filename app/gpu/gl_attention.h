@@ -13,8 +13,8 @@ namespace attnscope {
 
 class GlAttention : public DeviceTensor {
  public:
-  // Takes ownership of the texture. All commands that write it must have finished: contexts that
-  // share objects with that of `thread` read it without waiting.
+  // Takes ownership of the texture. All commands that write the texture must have finished, since
+  // contexts that share objects with the context of `thread` read it without waiting.
   GlAttention(std::shared_ptr<GlThread> thread, GLuint texture, Shape shape)
       : thread_(std::move(thread)), texture_(texture), shape_(std::move(shape)) {}
   ~GlAttention() override;
@@ -26,7 +26,7 @@ class GlAttention : public DeviceTensor {
   Tensor download() const override;
   Tensor rows(Index plane, Index first, Index every, Index count) const override;
 
-  // GL_TEXTURE_2D_ARRAY: texel (c, i) of layer [B h]. Owned by this object.
+  // GL_TEXTURE_2D_ARRAY with B h layers, owned by this object. Texel (c, i): query i, key c.
   GLuint texture() const { return texture_; }
 
  private:

@@ -12,7 +12,7 @@ namespace attnscope {
 
 class GlThread {
  public:
-  // Makes the context current on the new thread, where it stays. Throws WorkError if that fails or
+  // Makes the context current on a new thread, permanently. Throws WorkError if that fails or if
   // the context lacks required features.
   explicit GlThread(std::unique_ptr<GlContext> context);
   // Finishes all work, then destroys the context. Must not run on the thread itself.
@@ -25,12 +25,12 @@ class GlThread {
   // Runs `work` on the thread after earlier work; the future rethrows its exceptions.
   std::future<void> start(std::function<void()> work);
   void run(std::function<void()> work) { start(std::move(work)).get(); }
-  // Runs `work` before all waiting work, or within work that calls serve(); waits until it is done.
+  // Runs `work` before queued work, or inside running work that calls serve(). Waits for its end.
   void run_urgent(std::function<void()> work);
   // Queues small work (deleting a texture) without waiting. `work` must not throw.
   void post(std::function<void()> work);
 
-  // Executes the work of run_urgent(). Long work on the thread calls it every few milliseconds.
+  // Executes waiting urgent work. Long work on the thread calls this every few milliseconds.
   void serve();
 
  private:

@@ -8,7 +8,7 @@
 namespace attnscope {
 
 // Requires a part that upload_refusal() accepts. If the device fails, the CPU computes the tiles,
-// whose note() returns the reason.
+// and note() of the result returns the reason.
 std::shared_ptr<const AttentionTiles> gl_tiles(std::shared_ptr<GlThread> thread,
                                                std::shared_ptr<ComputeDevice> device, Part part,
                                                Tensor log_sum_exp);

@@ -79,7 +79,7 @@ struct HeatMapPainter::State {
     Tensor values;  // keeps the address in the key valid
     std::shared_ptr<const DeviceTensor> device;
     TexturePtr texture;
-    bool was_drawn = true;  // since the last end_frame()
+    bool was_drawn = true;  // drawn in the current frame
   };
 
   ShaderLibrary shaders;
@@ -99,7 +99,7 @@ struct HeatMapPainter::State {
 
 namespace {
 
-// Texture of the ranges [first, last) of cells: row 0 for pixel columns, row 1 for pixel rows.
+// Texture with the range [first, last) of cells of each pixel column (row 0) and pixel row (row 1).
 TexturePtr make_ranges(const HeatMap& map, Index rows, Index columns, int width, int height) {
   const int length = std::max(width, height);
   std::vector<std::int32_t> ranges(static_cast<std::size_t>(length) * 4, 0);
@@ -188,7 +188,7 @@ TexturePtr HeatMapPainter::State::number_texture(const HeatMap& map, int width, 
     host_map.device = nullptr;
     texture =
         compute_numbers(host_map, rows, columns, value_texture(host_map.values), width, height);
-  } else {  // faster on the CPU than by uploading such a texture
+  } else {  // pooling on the CPU is faster than uploading so many cells
     texture = make_r32f(width, height, heat_map_pixels(map, width, height).data());
   }
   numbers[key] = {map.values, map.device, texture};

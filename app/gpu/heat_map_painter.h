@@ -1,8 +1,8 @@
 // Draws HeatMap items with OpenGL. Pixels are equal to those of core/figure/heat_map.h.
 //
-// The first pass computes the number of each pixel (of the nearest cell, or pooled) as a float
-// texture, cached while the view is unchanged; the second pass maps numbers to colours. Attention
-// in GPU memory is read from its own texture without a download.
+// The first pass computes the number of each pixel: the number of the nearest cell, or of several
+// pooled cells. Its result, a float texture, is cached while the view is unchanged. The second pass
+// maps numbers to colours. Attention in GPU memory is read from its own texture without a download.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace attnscope {
 
-// Requires the same current context at every call and on destruction; the constructor needs none.
+// Requires one current context at all calls and on destruction; the constructor needs no context.
 class HeatMapPainter {
  public:
-  // shares_with_backend: the context shares objects with the compute backend's; otherwise attention
-  // in GPU memory is downloaded and uploaded again.
+  // shares_with_backend: true if the current context shares objects with the compute backend. If
+  // false, attention in GPU memory is downloaded and uploaded again.
   explicit HeatMapPainter(bool shares_with_backend = true);
   ~HeatMapPainter();
   HeatMapPainter(const HeatMapPainter&) = delete;
@@ -29,8 +29,8 @@ class HeatMapPainter {
   // Throws WorkError if OpenGL fails.
   void draw(const HeatMap& map, const PixelBox& box, const PixelBox& clip, int framebuffer_height);
 
-  // Call after each frame: releases the textures of maps that were not drawn since the last call.
-  // Keeps the numbers of drawn maps alive until then.
+  // Call after each frame. Releases the textures of maps that this frame did not draw. The painter
+  // keeps the numbers of drawn maps alive until this call.
   void end_frame();
 
   int cached_textures() const;  // number of textures; for tests

@@ -33,7 +33,7 @@ struct ImagePainter::State {
   struct CachedTexture {
     Tensor colours;  // keeps the address in the key valid
     TexturePtr texture;
-    bool was_drawn = true;  // since the last end_frame()
+    bool was_drawn = true;  // drawn in the current frame
   };
 
   ShaderLibrary shaders;

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Requires the same current context at every call and on destruction; the constructor needs none.
+// Requires one current context at all calls and on destruction; the constructor needs no context.
 class ImagePainter {
  public:
   ImagePainter();
@@ -20,8 +20,8 @@ class ImagePainter {
   void draw(const ColourImage& item, const PixelBox& box, const PixelBox& clip,
             int framebuffer_height);
 
-  // Call after each frame: releases the textures of images that were not drawn since the last call.
-  // Keeps the colours of drawn images alive until then.
+  // Call after each frame. Releases the textures of images that this frame did not draw. The
+  // painter keeps the colours of drawn images alive until this call.
   void end_frame();
 
   int cached_textures() const;  // for tests

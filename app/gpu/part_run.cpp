@@ -40,7 +40,7 @@ class PartRun {
         pairs_(part.batch * part.heads),
         shared_memory_(device.shared_memory) {
     upload_.add_tiles(layout_);
-    upload_.defines["SHARED_MEMORY"] = shared_memory_ ? 1 : 0;  // measured separately
+    upload_.defines["SHARED_MEMORY"] = shared_memory_ ? 1 : 0;  // part of the speed's key
   }
 
   void run(PartResult& result, const std::shared_ptr<GlThread>& thread) {
@@ -51,7 +51,7 @@ class PartRun {
     const Shape map{pairs_, part_.queries(), part_.keys()};  // [B h, L_q, L_k]
     if (wanted_.attention) result.attention = Tensor::zeros(map);
     if (wanted_.scores) result.scores = Tensor::zeros(map);
-    // Weights of a row in several tiles are final only after the last tile.
+    // If a row is in several tiles, its weights are final only after the last of these tiles.
     const bool wants_maps = wanted_.attention || wanted_.device_attention;
     const bool needs_second_pass = wants_maps && layout_.has_several_visits();
     compute_chunks({.sums = true,
@@ -107,7 +107,7 @@ class PartRun {
 
   bool wants_output() const { return wanted_.output && part_.v.defined(); }
 
-  // Multiplications per cell: its score and its contribution to the output.
+  // Multiplications per cell, for the score and for the contribution to the output.
   double work_per_cell() const {
     return 4.0 * static_cast<double>(padded_key_width(part_) + padded_value_width(part_)) + 16;
   }
@@ -204,7 +204,7 @@ class PartRun {
   void output_pass(const Chunk& chunk) {
     device_.values.bind(kRows);
     device_.outputs.bind(kOtherRows);
-    const Index blocks = padded_value_width(part_) / 2;  // of 8 floats
+    const Index blocks = padded_value_width(part_) / 2;  // blocks of 8 floats
     if (shared_memory_) {
       dispatch("outputs_shared.comp", groups(2 * blocks, 8), static_cast<GLuint>(chunk.tiles),
                chunk.copies);

@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-// Computes in chunks, each a few milliseconds long; after each, serves the thread's urgent work and
-// throws Stopped on request. Textures in the result keep `thread` alive. Throws WorkError if the
-// device fails.
+// Computes the part in chunks of a few milliseconds. After each chunk, serves the thread's urgent
+// work, and throws Stopped if a stop was requested. Textures in the result keep `thread` alive.
+// Throws WorkError if the device fails.
 PartResult run_part(ComputeDevice& device, const std::shared_ptr<GlThread>& thread,
                     const Part& part, const ResultRequest& wanted);
 

@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 constexpr Index kVec4 = 4;               // floats
-constexpr std::int32_t kRowNumbers = 5;  // per row of a tile, as in shaders/attention.glsl
+constexpr std::int32_t kRowNumbers = 5;  // integers per row, see shaders/attention.glsl
 
 Index vec4_count(Index floats) {
   return (floats + kVec4 - 1) / kVec4;
@@ -21,7 +21,7 @@ std::int32_t to_int(Index n) {
   return static_cast<std::int32_t>(n);
 }
 
-// Rows of t's last axis, each padded with zeros to `width` vec4s; t itself if no padding is needed.
+// Pads the last axis of `t` with zeros to `width` vec4s. Returns `t` if no padding is needed.
 Tensor pad_rows(const Tensor& t, Index width) {
   const Index size = t.dim(-1), rows = t.size() / std::max<Index>(size, 1);
   if (size == width * kVec4) return t;
@@ -32,8 +32,8 @@ Tensor pad_rows(const Tensor& t, Index width) {
   return result;
 }
 
-// x [B h_x, rows, d] times w [h, d, a] for each of `pairs` = B h heads, which share x in equal
-// groups. [B h, rows, a]
+// Product of x [B h_x, rows, d] and w [h, d, a] for each of `pairs` = B h heads, [B h, rows, a].
+// Equal groups of heads share a plane of x.
 Tensor project(const Tensor& x, const Tensor& w, Index pairs) {
   const Index rows = x.dim(1), d = x.dim(2), heads = w.dim(0), a = w.dim(2);
   Tensor result = Tensor::zeros({pairs, rows, a});  // [B h, rows, a]
@@ -51,7 +51,7 @@ Tensor project(const Tensor& x, const Tensor& w, Index pairs) {
   return result;
 }
 
-// Packs data into the two table buffers.
+// Packs data into the buffers `numbers` and `integers`.
 class Packer {
  public:
   explicit Packer(PartUpload& upload) : upload_(upload) {}
@@ -62,7 +62,7 @@ class Packer {
     upload_.numbers.insert(upload_.numbers.end(), t.begin(), t.end());
     return to_int(start);
   }
-  // Appends to vectors[]; returns the start.
+  // Appends to numbers[], padded to vec4s; returns the start in vectors[], its view as vec4s.
   std::int32_t append_vectors(const Tensor& t, Index width) {
     upload_.numbers.resize((upload_.numbers.size() + kVec4 - 1) / kVec4 * kVec4);
     return append_scalars(pad_rows(t, width)) / to_int(kVec4);
@@ -294,7 +294,7 @@ std::string upload_refusal(const Part& part, std::int64_t max_bytes) {
   add(part.logits);
   add(part.span);
 
-  // Runs (begin, end, step), starts of rows, positions.
+  // Runs (begin, end, step), index of the first run of each row, and positions.
   const auto rows = static_cast<std::int64_t>(part.pattern->heads()) * part.queries();
   const std::int64_t integers = 3 * static_cast<std::int64_t>(part.pattern->runs().size()) + rows +
                                 1 + 2 * (part.queries() + part.keys());

@@ -37,11 +37,11 @@ struct PartUpload {
   Tensor queries, keys, values;  // [.., rows, 4 width]; undefined if the part has none
   std::vector<float> numbers;    // tables, extra products, spans, logits
   std::vector<std::int32_t> integers;
-  Sizes sizes{};  // all but the members of a chunk
+  Sizes sizes{};  // without the members that describe a chunk
   Defines defines;
 
   explicit PartUpload(const Part& part);
-  // Call one of these: tiles for the tiled passes, runs for random access (pooled_tile.comp).
+  // Call one: add_tiles() for the tiled passes, add_runs() for random access (pooled_tile.comp).
   void add_tiles(const TileLayout& layout);
   void add_runs(const Pattern& pattern);
 };

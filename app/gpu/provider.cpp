@@ -18,7 +18,7 @@ class GpuBackends {
 
   BackendOffer offer(BackendChoice choice) {
     if (choice == BackendChoice::Cpu) return {&cpu_backend(), ""};
-    const StopScope scope(stop_);  // a calibration outlives the run that requests it
+    const StopScope scope(stop_);  // a calibration continues if the requesting run stops
     const std::lock_guard lock(mutex_);
     if (!has_tried_) {
       has_tried_ = true;
@@ -41,7 +41,7 @@ class GpuBackends {
       if (!time_ratio_) {
         time_ratio_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
       }
-    } catch (const WorkError& e) {  // present but not working
+    } catch (const WorkError& e) {  // there is a GPU, but it does not work
       return {&cpu_backend(), e.what()};
     }
     if (*time_ratio_ >= 1) return {&cpu_backend(), ""};

@@ -15,10 +15,10 @@ namespace attnscope {
 
 using ContextMaker = std::function<std::unique_ptr<GlContext>()>;
 
-// Cpu: the CPU backend. Gpu: the GPU backend with the kind of shaders that a short calibration
-// finds faster, or null with the reason. Auto: the faster of the two by a short calibration (cached
-// in the file `calibrations`), or the CPU with a note if there is no working GPU. (evaluate() falls
-// back to the CPU, with a note, if a backend rejects a part or fails.)
+// Cpu: the CPU backend. Gpu: the GPU backend, or null with the reason if there is no working GPU.
+// Auto: the faster of the two, or the CPU backend with a note if there is no working GPU. Short
+// calibrations compare the two backends, and the two kinds of GPU shaders; the file `calibrations`
+// caches their results.
 //
 // make_context is called at most once, by the first choice other than Cpu; it throws WorkError if
 // there is no context. The context is used on a thread of the backend. The provider is thread-safe

@@ -1,6 +1,6 @@
 // Compilation of the shaders in shaders/.
 //
-// A file can contain lines `#include "name"`, relative to the same folder. Errors are WorkErrors
+// A file can include another one of its folder by a line `#include "name"`. Errors are WorkErrors
 // that name the file and line on disk.
 #pragma once
 
@@ -33,8 +33,8 @@ ShaderText expand_includes(const std::filesystem::path& folder, const std::strin
 std::string readable_shader_error(const std::string& log,
                                   const std::vector<ShaderText::Origin>& origins);
 
-// Programs of one context, compiled on first use. Use and destroy it with that context current.
-// Defines that differ only in names that a file does not mention share one program.
+// Programs of one context, compiled on first use. The context must be current on use and on
+// destruction. Defines that a file does not mention do not cause another compilation.
 class ShaderLibrary {
  public:
   explicit ShaderLibrary(std::filesystem::path folder) : folder_(std::move(folder)) {}

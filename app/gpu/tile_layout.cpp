@@ -9,9 +9,9 @@
 namespace attnscope {
 namespace {
 
-// Number of work groups per dimension that every OpenGL supports; limits tiles and copies.
+// Number of work groups per dimension that every OpenGL supports; limits a dispatch.
 constexpr Index kMaxGroups = 65535;
-// A dispatch covers all tiles at the maximum width: at most kMaxWaste times the cells + kFreeWaste.
+// A dispatch runs at the width of its widest tile: at most kMaxWaste * cells + kFreeWaste cells.
 constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;
 constexpr Index kWord = 32;
 constexpr std::uint32_t kAllBits = 0xFFFFFFFF;
@@ -36,7 +36,7 @@ std::uint32_t bits_at(const std::uint64_t* row_words, Index words, Index from) {
   return static_cast<std::uint32_t>(result);
 }
 
-// Union of the keys of some rows whose runs have step 1.
+// Union of the keys of several rows whose runs all have step 1.
 struct Union {
   struct Part {
     std::int32_t begin, end, cell;  // `cell`: number of earlier keys
@@ -102,7 +102,7 @@ class TileLayout::Builder {
   const Arrangement& arrangement_;
   TileLayout& layout_;
   std::vector<Index> columns_;  // start of each head's keys in layout_.columns_
-  Index height_ = tile;         // rows per tile of the list
+  Index height_ = tile;         // rows per tile of the current list
 };
 
 void TileLayout::Builder::build() {
@@ -203,7 +203,7 @@ void TileLayout::Builder::add_block(Index h, const Arrangement::Block& block) {
   }
 }
 
-// Appends a block row's bits to words(). Returns their start; -1, appending none, if all are set.
+// Appends the bits of the block's row `r` to words(). Returns their start; -1 if all bits are set.
 std::int32_t TileLayout::Builder::append_bits(const Arrangement::Head& head,
                                               const Arrangement::Block& block, Index r,
                                               const Arrangement::Extent& extent) {
@@ -229,7 +229,7 @@ void TileLayout::Builder::add_tile(Index h, Index columns, Index width, Index ro
                             to_int32(layout_.rows_.size()), 0});
 }
 
-// Adds a row; the last one of a tile is followed by its copies.
+// Adds a row. After the last row of a tile, adds copies of it as padding.
 void TileLayout::Builder::add_row(const Row& row) {
   const Tile& t = layout_.tiles_.back();
   layout_.has_several_visits_ |= row.visits != kOnlyVisit;
@@ -239,8 +239,8 @@ void TileLayout::Builder::add_row(const Row& row) {
   }
 }
 
-// Sorts tiles by decreasing width in powers of two, so that tiles of a chunk are similar; then sets
-// the start of each tile's cells.
+// Sorts tiles by decreasing width, rounded to powers of two, so that tiles of a chunk have similar
+// widths. Then sets Tile::base of all tiles.
 void TileLayout::Builder::end_list() {
   List list{height_, 0, 0};
   if (!layout_.lists_.empty())

@@ -2,9 +2,9 @@
 // their keys, as found by the pattern's arrangement (core/part/arrangement.h). A dispatch computes
 // a chunk of tiles.
 //
-// A tile consists of up to eight query rows, or one row whose keys no other row shares, and the
-// list of their keys; a cell is one of its pairs, allowed or not. Memory and time grow with the
-// number of allowed pairs, never with L².
+// A tile consists of up to eight query rows and the list of their keys. A row that shares its keys
+// with no other row is alone in its tile. A cell is a pair of a row and a key of the tile, allowed
+// or not. Memory and time grow with the number of allowed pairs, never with L².
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace attnscope {
 
 class TileLayout {
  public:
-  static constexpr Index tile = 8;  // maximum number of rows; also cells per invocation
+  static constexpr Index tile = 8;  // maximum number of rows of a tile; also cells per invocation
 
   struct Tile {
     std::int32_t columns, width;  // start of its keys in columns(), and their number
@@ -28,10 +28,10 @@ class TileLayout {
   struct Row {
     std::int32_t query;
     std::int32_t begin, end;  // range that contains the allowed cells
-    std::int32_t words;       // start of its bits in words(); -1: all of the range are allowed
-    std::int32_t visits;      // Arrangement::first_visit | last_visit, for queries in several lists
+    std::int32_t words;   // start of its bits in words(); -1: all cells of the range are allowed
+    std::int32_t visits;  // Arrangement::first_visit | last_visit, for queries in several lists
   };
-  // Tiles without common queries; the lists of a query are processed in this order.
+  // Tiles that have no query in common. Lists with a common query are processed in order.
   struct List {
     Index height;        // rows per tile: `tile` or 1
     Index first, count;  // tiles
@@ -42,8 +42,7 @@ class TileLayout {
   Index heads() const { return heads_; }  // heads of the pattern
   const std::vector<List>& lists() const { return lists_; }
   const std::vector<Tile>& tiles() const { return tiles_; }
-  // The rows of each tile are padded with copies of the last one, without cells, to the list's
-  // height.
+  // Rows of all tiles. Copies of the last row, without cells, pad each tile to List::height rows.
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<std::int32_t>& columns() const { return columns_; }  // begins with 0, 1, ..
   const std::vector<std::uint32_t>& words() const { return words_; }  // bits of rows from cell 0 on
@@ -65,22 +64,22 @@ class TileLayout {
   bool has_several_visits_ = false;
 };
 
-// A layout is computed in copies: for each of B h heads if they share the pattern, else for each
-// sequence of the batch. A chunk is a list for several copies, or part of a list for one copy.
+// Part of a layout that one dispatch computes: a whole list for one or more copies, or some tiles
+// of a list for one copy. The number of copies is B h if all heads share the pattern, otherwise B.
 struct Chunk {
   std::size_t list = 0;
-  Index copy = 0, copies = 0;  // first copy, and number of copies
-  Index tile = 0, tiles = 0;   // first tile of the list, and number of tiles
-  std::int64_t cells = 0;      // per copy
-  Index widest = 0;            // maximum stride of its tiles
+  Index copy = 0, copies = 0;  // first copy and number of copies
+  Index tile = 0, tiles = 0;   // first tile, as an index in the list, and number of tiles
+  std::int64_t cells = 0;      // cells per copy
+  Index widest = 0;            // maximum stride of the chunk's tiles
 };
 struct ChunkStart {
   std::size_t list = 0;
   Index copy = 0, tile = 0;
 };
 
-// Returns the chunk at `start`, with at most `max_cells` cells but at least one tile, and advances
-// `start`, which must be valid.
+// Returns the chunk at `start` and advances `start`, which must be valid. The chunk has at least
+// one tile; a chunk of several tiles has at most `max_cells` cells.
 Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t max_cells, ChunkStart& start);
 
 }  // namespace attnscope

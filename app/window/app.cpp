@@ -27,7 +27,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kBusyTick = 0.1;       // seconds between frames of the busy indicator
-constexpr int kMaxFailedFrames = 3;     // consecutive
+constexpr int kMaxFailedFrames = 3;     // consecutive failures
 constexpr double kPlayTick = 1.0 / 60;  // seconds between frames of an animation
 
 Settings apply_options(Settings settings, const WindowOptions& options) {
@@ -41,11 +41,11 @@ Settings apply_options(Settings settings, const WindowOptions& options) {
   return settings;
 }
 
-// True if the view of `current` reads a finding of the run that the view of `requested` does not.
+// True if the view of `current` needs a finding from the run that the view of `requested` does not.
 bool reads_more_findings(const Session& current, const Session& requested) {
   return std::ranges::any_of(view(current.view.id).findings, [&](const ViewFinding& needed) {
     return finding(needed.id).with_run && !view(requested.view.id).reads(needed.id) &&
-           needed.id != Findings::reference.id;  // available to every view
+           needed.id != Findings::reference.id;  // every run with B provides it
   });
 }
 
@@ -94,7 +94,7 @@ App::~App() {
   state_ = State();
 }
 
-// Rasterises glyphs while the window is created, which takes similar time. The monitor's scale is
+// Rasterises glyphs while the window is created, which takes about as long. The monitor's scale is
 // not known yet: unless it turns out to be 1, update_scale() rasterises them again.
 void App::start_loading_fonts() {
 #if IMGUI_VERSION_NUM < 19200
@@ -438,7 +438,7 @@ void App::after_frame() {
   if (const double memory = state_.settings.memory; memory != applied_memory_) {
     applied_memory_ = memory;
     set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : default_memory_);
-    if (!state_.run.error.empty()) requested_session_ = nullptr;  // may fit into the new budget
+    if (!state_.run.error.empty()) requested_session_ = nullptr;  // the run may fit now
   }
   if (publications_ != model_store()->publications()) requested_session_ = nullptr;
   if (needs_run()) request_run();

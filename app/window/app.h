@@ -50,14 +50,14 @@ class App {
   void update_presentation();  // enters or leaves full screen
   void show_frame();
   void try_to_show_frame();  // reports OpenGL errors; throws WorkError if they persist
-  void save_and_throw(const std::string& reason);  // after a fatal error; throws WorkError
+  void save_and_throw(const std::string& reason);  // autosaves; throws WorkError
   void cancel_run();
-  void after_frame();  // handles pending requests, history and run requests
+  void after_frame();  // carries out requests, records history, requests runs
   // True if the session has changed and needs another run.
   bool needs_run();
   void request_run();
-  // For measure(): finish_run() draws until the requested run is shown; frame_times() calls
-  // `change` before each timed frame and, on request, prints the maximum time, too.
+  // For measure(). finish_run() draws until the requested run is shown. frame_times() calls
+  // `change` before each timed frame and summarises the times in milliseconds.
   void finish_run();
   std::string frame_times(const std::function<void(int)>& change, bool with_maximum = false);
   void measure_session();
@@ -68,7 +68,7 @@ class App {
   WindowOptions options_;
   std::filesystem::path folder_;  // settings and autosaves
   State state_;
-  std::shared_ptr<const Trace> trace_before_preview_;  // pins refer to it during a preview
+  std::shared_ptr<const Trace> trace_before_preview_;  // trace of the pins during a preview
   Settings saved_;                                     // settings on disk
   Autosave autosave_;
   ImFontAtlas atlas_;
@@ -90,16 +90,16 @@ class App {
   SharedSession requested_session_;                     // last request to the runner; null: none
   SharedSession compared_session_;                      // last session compared with that request
   double applied_memory_ = 0;                           // Settings::memory as last applied
-  const std::size_t default_memory_ = memory_budget();  // from the command line or the machine
-  std::uint64_t publications_ = 0;                      // of the model store at the last request
-  bool is_presenting_ = false;                          // state in the last frame
-  bool presentation_filled_screen_ = false;             // entering it made the window full screen
+  const std::size_t default_memory_ = memory_budget();  // bytes; the budget at the start
+  std::uint64_t publications_ = 0;           // count of the model store at the last request
+  bool is_presenting_ = false;               // presentation mode in the last frame
+  bool presentation_filled_screen_ = false;  // presenting made the window full screen
   bool presentation_opened_notes_ = false;
   // ImGui answers an event one frame later, and its layout needs one more frame to settle.
   static constexpr int kSettleFrames = 3;
   int frames_left_ = 0;  // frames still to draw until ImGui has settled
   std::uint64_t frames_ = 0;
-  double frame_start_ = 0;  // of the last frame, seconds of the window's clock
+  double frame_start_ = 0;  // start of the last frame, seconds of the window's clock
   int failed_frames_ = 0;   // consecutive frames that OpenGL failed to draw
   int stale_pixels_ = 0;    // pixels that partial redraws left wrong; for tests
   bool is_report_due_ = true;

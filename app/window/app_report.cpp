@@ -1,4 +1,4 @@
-// App::write_report(): the window's contents and state as JSON, for programs that operate it.
+// App::write_report(): the window's contents and state as JSON, for programs that control it.
 #include <imgui.h>
 
 #include "app/window/app.h"

@@ -13,7 +13,7 @@ void App::update_speaker() {
   if (speaker_ != nullptr && speaker_->is_closed()) lesson.notes = false;
   const bool is_wanted = lesson.notes && lesson.lesson != nullptr;
   if (is_wanted == (speaker_ != nullptr)) return;
-  frames_left_ = kSettleFrames;  // the tick of its menu item changes
+  frames_left_ = kSettleFrames;  // the tick of the menu item changes
   if (!is_wanted) {
     speaker_.reset();
     return;
@@ -35,14 +35,14 @@ void App::draw_speaker(bool redraws) {
   speaker_drawn_at_ = elapsed;
   try {
     speaker_->draw_frame(state_, *panels_.steps);
-  } catch (const WorkError& e) {  // the lecture continues without the window
+  } catch (const WorkError& e) {  // the lecture continues without notes
     state_.lesson.notes = false;
     speaker_.reset();
     frames_left_ = kSettleFrames;
     state_.report_error(std::string(e.what()) + "; the speaker's window is closed");
     return;
   }
-  if (has_input) frames_left_ = kSettleFrames;  // input there changes this window
+  if (has_input) frames_left_ = kSettleFrames;  // input for the speaker changes this window
 }
 
 // A presentation fills a monitor; leaving it restores a window that was not full screen before.
@@ -55,7 +55,7 @@ void App::update_presentation() {
     presentation_filled_screen_ = !platform_.is_full_screen();
     if (presentation_filled_screen_)
       platform_.fill_monitor(presentation_monitor(platform_.window_box(), monitors, is_lecture));
-    // Like presentation programs: notes open if the speaker has a monitor.
+    // As in presentation programs, notes open if the speaker has a separate monitor.
     presentation_opened_notes_ = is_lecture && monitors.size() > 1 && !state_.lesson.notes;
     state_.lesson.notes |= presentation_opened_notes_;
   } else {

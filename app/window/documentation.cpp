@@ -97,7 +97,7 @@ bool is_separator_row(std::string_view row) {  // "| --- | --- |"
   return row.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
-// Drops columns without text, which contain pictures.
+// Drops columns without text, which contained only pictures.
 void drop_empty_columns(std::vector<std::vector<std::string>>& rows) {
   std::size_t columns = 0;
   for (const auto& row : rows) columns = std::max(columns, row.size());

@@ -10,7 +10,7 @@ namespace attnscope::window {
 
 struct DocumentationPage {
   std::string file, title;  // "tour.md", "Tour"
-  std::string group;        // "Using attnscope": the heading above it in the index
+  std::string group;        // heading above the page in the index: "Using attnscope"
 };
 
 // Pages listed in `folder`/index.md, in order. Throws InputError if the file cannot be read.
@@ -21,7 +21,7 @@ struct DocumentationBlock {
   enum class Kind { Title, Heading, Paragraph, Item, Code, Table };
   Kind kind = Kind::Paragraph;
   std::string text{};                            // empty for a table
-  std::vector<std::vector<std::string>> rows{};  // table rows, the header first; equally long
+  std::vector<std::vector<std::string>> rows{};  // rows of a table, header first, equally long
   bool operator==(const DocumentationBlock&) const = default;
 };
 

@@ -45,7 +45,7 @@ class EditedSession {
     published_ = std::move(next);
     return *this;
   }
-  // Snapshot of the current value, never null; the same pointer while the value is unchanged.
+  // Snapshot of the current value, never null; the pointer changes only if the value does.
   const SharedSession& snapshot() const {
     if (published_ == nullptr || (is_edited_ && *published_ != value_)) published_ = share(value_);
     return published_;
@@ -53,7 +53,7 @@ class EditedSession {
 
  private:
   Session value_;
-  bool is_edited_ = false;  // since end_edits(); an unedited value is not compared
+  bool is_edited_ = false;  // edit() was called after end_edits()
   mutable SharedSession published_;
 };
 

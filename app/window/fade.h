@@ -18,8 +18,8 @@ NavigationState navigation_state(const State& state);
 
 class Fade {
  public:
-  // Seconds of the window's clock. Navigating again during a fade or within kQuickSeconds after it
-  // shows the new picture immediately.
+  // Durations in seconds. Navigating during a fade, or within kQuickSeconds after the last
+  // navigation, shows the new picture immediately.
   static constexpr double kSeconds = 0.25, kQuickSeconds = 0.4;
   // Maximum time that the previous picture stays opaque while the new run is computed.
   static constexpr double kMaxHoldSeconds = 0.3;
@@ -38,7 +38,7 @@ class Fade {
   double navigated_at_ = 0, started_at_ = 0;  // seconds
 };
 
-// Fades only between pictures that the user views; not while dragging, playing or in dialogs.
+// False while dragging, during playback, in dialogs, on a black screen and with reduced motion.
 bool may_fade(const State& state);
 
 }  // namespace attnscope::window

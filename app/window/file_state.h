@@ -13,7 +13,7 @@
 
 namespace attnscope::window {
 
-// Applies a file's content to a run; fast. Throws InputError if they are incompatible.
+// Applies a file's content to a run; fast. Throws InputError if the run cannot use the content.
 using Change = std::function<RunView(RunView current)>;
 
 struct ReadFile {  // a file read into memory
@@ -31,10 +31,10 @@ struct FileState {
   std::filesystem::path session;     // target of Ctrl+S; empty: Ctrl+S asks for a file
   std::filesystem::path abandoned;   // autosave of a crashed process
   std::filesystem::path restored;    // restored autosave; deleted once the session is saved again
-  std::vector<OpeningFile> opening;  // the last one is applied, earlier ones are cancelled
-  std::unique_ptr<BackgroundTask<std::string>> fetching;  // path of the fetched model; null: none
+  std::vector<OpeningFile> opening;  // only the last file is applied; the others are cancelled
+  std::unique_ptr<BackgroundTask<std::string>> fetching;  // returns a model's path; null: none
   std::string fetched_name;
-  // A session started by New and not edited since: its first run opens on a salient pair.
+  // Unedited session of the action New; its first run opens on a salient pair.
   std::shared_ptr<const Session> new_session;  // null: none
 };
 

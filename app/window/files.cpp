@@ -58,7 +58,7 @@ Change read_text(const std::filesystem::path& path) {
   return [text](const RunView& now) { return with_text(text, now); };
 }
 
-// Clears choices that override another model's configuration.
+// Clears choices that override the previous model's configuration.
 void clear_stale_choices(RunView& run_view) {
   run_view.run.tensors = {};
   run_view.run.structure = {};
@@ -136,8 +136,8 @@ RunView with_input(const std::filesystem::path& path, RunView next) {
   return next;
 }
 
-// Makes an image the input of a model that accepts it (the current one, or a bundled one of its
-// exact size); otherwise shows it in the view Image.
+// Makes an image the input of the current model or of a bundled model for its exact size. If
+// neither accepts the image, shows it in the view Image.
 RunView with_picture(const std::filesystem::path& path, RunView next) {
   if (model_that_reads(path, next.run.model).empty()) {
     static_cast<void>(read_imported_tensors({path.string(), "", ""}));  // checks the image
@@ -155,7 +155,7 @@ bool is_lesson(const std::filesystem::path& path) {
   if (extension(path) != ".json") return false;
   try {
     return Json::parse_or_null(read_file(path, kMaxTextBytes)).contains("lesson");
-  } catch (const InputError&) {  // opening it reports the error
+  } catch (const InputError&) {  // opening the file reports the error
     return false;
   }
 }
@@ -236,7 +236,7 @@ bool is_large(const std::filesystem::path& path) {
 
 bool open_path(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
-    for (const OpeningFile& file : state.files.opening) file.task->cancel();  // superseded
+    for (const OpeningFile& file : state.files.opening) file.task->cancel();  // replaced by `path`
     if (is_lesson(path)) {
       start_lesson(state, load_lesson(path));
       remember_recent(state.settings, path);

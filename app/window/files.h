@@ -19,8 +19,8 @@ ReadFile read_file_to_open(const std::filesystem::path& path);
 // with an embedded session, any other image (for models of images), tensors, a datastore, else a
 // text. Throws InputError if it is none of these.
 Session with_opened_file(const std::filesystem::path& path, Session current);
-// Opens a file in the window; starts a lesson. Returns false after an error. Large files are read
-// in the background: the call returns true, and opening_tasks() (jobs/task_kinds.h) applies them.
+// Opens a file in the window, or starts its lesson. Returns false after an error. Reads a large
+// file in the background and returns true; opening_tasks() (jobs/task_kinds.h) applies the file.
 bool open_path(State& state, const std::filesystem::path& path);
 // Open a mask or edges for the heads in scope (core/input/structure_file.h), or a datastore for
 // retrieval. Return false after an error.

@@ -20,7 +20,7 @@ namespace {
 constexpr int kFrames = 120;              // frames per measurement
 constexpr Index kLength = 256;            // tokens of the text
 constexpr Index kLargeMap = 4096;         // rows and columns
-constexpr double kMaxWait = 60;           // seconds for a run
+constexpr double kMaxWait = 60;           // seconds to wait for a run
 constexpr std::size_t kTextBytes = 4096;  // length of the text, more than kLength tokens
 
 // Median and 99th percentile, optionally the maximum.

@@ -14,7 +14,7 @@ class Hash {
   explicit Hash(std::uint64_t value) : value_(value) {}
   std::uint64_t value() const { return value_; }
 
-  // Adds a value of a type without padding; order matters.
+  // Adds a value, whose type must have no padding. The order of calls matters.
   template <typename T>
   Hash& add(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -9,9 +9,8 @@
 
 namespace attnscope::window {
 
-// Differences between two sessions as JSON pointers into their session form ("/text",
-// "/view/options/map/from"). Panning, zooming and tool selection are ignored: they are stored with
-// the next step but do not create one.
+// JSON pointers of the values that differ between two sessions ("/text", "/view/options/map/from").
+// Ignores pan, zoom and tool selection: they create no undo step, but the next step stores them.
 std::set<std::string> changed_pointers(const Session& a, const Session& b);
 
 class History {
@@ -34,7 +33,7 @@ class History {
   SharedSession current_;
   std::vector<SharedSession> past_, future_;
   std::string pointer_;  // JSON pointer of edits that extend the newest step; empty: none
-  double seconds_ = 0;   // time of its last extension
+  double seconds_ = 0;   // time of the last edit in the newest step
 };
 
 }  // namespace attnscope::window

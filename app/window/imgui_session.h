@@ -1,5 +1,5 @@
-// ImGui with its GLFW and OpenGL backends for one window, as an RAII object. Each session has its
-// own context; the newest is current until another is used.
+// ImGui with its GLFW and OpenGL backends for one window, as an RAII object. Each session has a
+// separate context. The newest context is current until another session calls use().
 #pragma once
 
 #include <imgui.h>
@@ -23,7 +23,7 @@ class ImGuiSession {
   ImGuiContext* context_;
 };
 
-// True while the current context animates: a newly opened dialog dims the background in 1/6 s.
+// True while a new dialog dims the background of the current context, which lasts 1/6 s.
 bool is_dimming();
 
 }  // namespace attnscope::window

@@ -85,7 +85,7 @@ class InputQueue::Frame {
     std::visit(Overloaded{
                    [&](const Key& e) {
                      const bool is_typed = e.key < GLFW_KEY_ESCAPE && e.modifiers <= GLFW_MOD_SHIFT;
-                     if (is_typed) return;  // its character follows
+                     if (is_typed) return;  // its Character event follows
                      keys_.insert(e.key);
                      if (e.action != GLFW_RELEASE && !is_modifier(e.key)) has_command_ = true;
                    },
@@ -162,7 +162,7 @@ void InputQueue::record_modifier(const Key& e) {
 }
 
 // Overwrites the state of pointer and modifiers that ImGui's backend has queried from the system:
-// it may be newer than the events of this frame.
+// that state may be newer than the events of this frame.
 void InputQueue::set_state() const {
   ImGuiIO& io = ImGui::GetIO();
   const auto is_held = [&](int left, int right) {

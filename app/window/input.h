@@ -1,8 +1,8 @@
-// User input since the last frame, from GLFW, in order of occurrence.
+// Queue of GLFW's input events between frames, in order of occurrence.
 //
-// GLFW delivers all events that arrived while the window was busy at once. ImGui before 1.87 sees
-// only the state at the start of a frame, so a click or drag between two frames would be lost; the
-// queue gives each frame only as many events as ImGui can distinguish.
+// After a busy period of the window, GLFW delivers all waiting events together. ImGui before 1.87
+// sees only the state at the start of a frame, so a click or drag between two frames would be lost;
+// the queue gives each frame only as many events as ImGui can distinguish.
 #pragma once
 
 #include <deque>
@@ -17,10 +17,10 @@ namespace attnscope::window {
 
 // A key press (or repeat), or a typed character.
 struct KeyStroke {
-  std::string key;  // "Left", "F11", or the character the key types: "z"; empty for a character
+  std::string key;         // "Left", "F11", or the key's letter "z"; empty for a typed character
   char32_t character = 0;  // 0 for a key
   bool control = false, shift = false, alt = false;
-  bool is_handled = false;  // by an earlier receiver
+  bool is_handled = false;  // an earlier receiver has used it
 };
 
 class InputQueue {
@@ -77,9 +77,9 @@ class InputQueue {
   std::deque<Event> events_;
   std::vector<std::string> dropped_files_;
   bool redraw_ = true;
-  double x_ = -1, y_ = -1;                        // pointer position as seen by the frames
-  bool buttons_down_[3] = {false, false, false};  // mouse buttons as seen by the frames
-  std::set<int> modifiers_;                       // pressed modifier keys as seen by the frames
+  double x_ = -1, y_ = -1;                        // pointer position as passed to ImGui
+  bool buttons_down_[3] = {false, false, false};  // mouse buttons as passed to ImGui
+  std::set<int> modifiers_;                       // pressed modifier keys as passed to ImGui
 };
 
 }  // namespace attnscope::window

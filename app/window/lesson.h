@@ -11,7 +11,7 @@ namespace attnscope::window {
 
 struct State;
 
-// Scroll state of the step's text where it is drawn.
+// Scroll state of the step's text.
 struct LessonScroll {
   bool has_more_below = false;  // part of the text is out of sight
   bool turn_page = false;       // request: scroll to the next part
@@ -21,9 +21,9 @@ struct LessonScroll {
 struct LessonState {
   std::shared_ptr<const Lesson> lesson;  // null: none
   std::size_t step = 0;
-  bool notes = false;          // the speaker's notes have their own window
+  bool notes = false;          // the window of the speaker's notes is open
   double clock_start = 0;      // zero of the speaker's clock, seconds of the window's clock
-  bool has_presented = false;  // a presentation has been entered since the lesson's start
+  bool has_presented = false;  // this lesson has been presented
   LessonScroll scroll;
   std::shared_ptr<const Session> saved_session;  // the user's own session, restored at the end
   std::vector<Lesson> lessons;                   // bundled lessons, read on first use
@@ -40,10 +40,10 @@ void leave_lesson(State& state);
 
 // The bundled lesson after the running one; null: none.
 const Lesson* lesson_after_current(const LessonState& lesson_state);
-// While presenting, first scrolls through the text. The last step leads to the next lesson.
+// Shows the next step or, after the last, the next lesson. On stage, scrolls the text first.
 void next_step(State& state);
 bool has_next_step(const State& state);
-// From the first step, returns to the previous lesson.
+// Shows the previous step or, from the first, the previous lesson.
 void previous_step(State& state);
 bool has_previous_step(const State& state);
 
@@ -57,7 +57,7 @@ struct PresentationState {
 
 // Enters or leaves presentation mode. The first entry in a lesson restarts the speaker's clock.
 void set_presenting(State& state, bool on);
-// Ends a black screen first, if there is one.
+// If the screen is black, only ends the black screen.
 void leave_presentation(State& state);
 
 }  // namespace attnscope::window

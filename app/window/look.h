@@ -16,7 +16,7 @@ struct Look {
   ImVec4 hovered;  // fields and buttons under the pointer
   ImVec4 line;     // hairlines between panels
   ImVec4 text, faint, accent, on_accent;
-  ImVec4 query, key;  // of the pair under the pointer
+  ImVec4 query, key;  // colours of the pair under the pointer
   ImVec4 warning, error;
 
   static const Look& light();

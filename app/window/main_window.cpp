@@ -46,7 +46,7 @@ void draw_centre(Ui& ui, State& state, Panels& panels, Painter& painter, float w
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   panels.places.picture = {origin.x, origin.y, origin.x + width, origin.y + height};
   const LessonPlace lesson = lesson_place(ui, state, panels.lesson, width, height);
-  // The picture ends at the lesson.
+  // The lesson's band is outside the picture.
   const ImVec2 end(origin.x + width - (lesson.is_beside ? lesson.width : 0),
                    origin.y + height - (lesson.is_beside ? 0 : lesson.height));
   ImGui::BeginGroup();

@@ -6,7 +6,7 @@
 namespace attnscope::window {
 namespace {
 
-// True if model and input are unchanged since the last selection of a model.
+// True if model and input have not changed after the last selection of a model.
 bool has_model_changes(const State& state) {
   if (!state.selection.model_changes || state.selection.model_changes->is_for_b != state.edits_b())
     return false;

@@ -16,13 +16,13 @@ void return_to_text(State& state);
 // Makes a sample the input of the chosen model.
 void choose_sample(State& state, const Sample& sample);
 
-// "the sample “24”, the view Alignment": changes implied by the last model selection;
-// empty: none, or edited since.
+// "the sample “24”, the view Alignment": changes implied by the last model selection. Empty: none,
+// or model or input were edited afterwards.
 std::string implied_model_changes(const State& state);
 void undo_model_selection(State& state);
 
-// After the first run of a selected model: replaces a view without content by the recommended view
-// of the model, or by the map.
+// Call when a run is complete. After the first run of a selected model, replaces a view without
+// content by the view that the model recommends, or else by Map.
 void replace_empty_view(State& state);
 
 }  // namespace attnscope::window

@@ -1,5 +1,5 @@
-// The desktop window and its OpenGL contexts: one that draws, and a hidden one for the compute
-// backend that shares its objects.
+// The desktop window and two OpenGL contexts that share objects: the window's, and a hidden one for
+// the compute backend.
 #pragma once
 
 #include <memory>
@@ -33,10 +33,10 @@ class Platform {
   double monitor_scale() const;  // pixels per unit that the monitor requests
   bool is_full_screen() const;
   void toggle_full_screen();  // on the monitor that shows most of the window
-  void fill_monitor(std::optional<std::size_t> monitor);  // full screen; nullopt: no effect
+  void fill_monitor(std::optional<std::size_t> monitor);  // fills the monitor; nullopt: no effect
   ScreenBox window_box() const;                           // position and size
   std::vector<ScreenBox> monitors() const;                // work areas
-  // A window that shares the first one's OpenGL objects; the caller destroys it before the
+  // Opens a window that shares OpenGL objects with the first; the caller destroys it before the
   // platform. Throws WorkError on failure.
   GLFWwindow* open_second_window(const char* title, const ScreenBox& box) const;
   void store_window_box(Settings& settings) const;  // stores the window's position and size
@@ -45,7 +45,7 @@ class Platform {
   GLFWwindow* window_ = nullptr;
   GLFWwindow* compute_window_ = nullptr;
   std::string compute_error_;  // reason why there is no compute context
-  ScreenBox windowed_;         // box of the window before full screen
+  ScreenBox windowed_;         // box of the window before it became full screen
 };
 
 }  // namespace attnscope::window

@@ -11,7 +11,7 @@
 namespace attnscope::window {
 
 double presentation_scale(int height, double zoom) {
-  // Whole pixels for the picture's text.
+  // Rounds the size of body text up to whole pixels.
   const double min_scale = height / kPresentationLines / kMinLectureSize;
   const double pixels = std::ceil(min_scale * kBodySize * zoom - 1e-9);
   return std::clamp(pixels / kBodySize, kMinScale, kMaxPresentationScale);

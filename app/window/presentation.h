@@ -14,9 +14,9 @@ namespace attnscope::window {
 double presentation_scale(int height, double zoom = 1);
 inline constexpr double kPresentationLines = 28;
 
-// Lays out a view for an audience, with the largest font size that leaves the plot at least half of
-// the canvas's shorter side. If there is none, uses the largest size that fits, or the smallest one
-// if it enlarges the plot clearly. If no size fits, uses an even smaller one.
+// Lays out a view for an audience. Uses the largest font size with which the plot's shorter side is
+// at least half of the canvas's. Without such a size, uses the largest one that fits, or the
+// smallest one if that makes the plot clearly larger. If none fits, uses an even smaller size.
 ViewLayout lay_out_for_presentation(const View& view, ViewInput input);
 
 // Box in screen coordinates.
@@ -29,14 +29,14 @@ struct ScreenBox {
 std::optional<std::size_t> monitor_of(const ScreenBox& window,
                                       const std::vector<ScreenBox>& monitors);
 
-// The monitor that the presentation fills: that of the window. A lecture on the primary (first)
-// monitor moves to the second one, if any, as in presentation programs.
+// The monitor that the presentation fills: the window's monitor. As in presentation programs, a
+// lecture on the primary (first) monitor moves to the second monitor, if any.
 std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
                                                 const std::vector<ScreenBox>& monitors,
                                                 bool is_lecture);
 
-// Place of the speaker's window: another monitor than the presentation's, else the lower right
-// corner of the only monitor.
+// Place of the speaker's window: a monitor other than the presentation's, or the lower right corner
+// of the only monitor.
 struct SpeakerPlace {
   ScreenBox box;
   bool has_own_monitor = false;

@@ -24,22 +24,22 @@ struct SalientPairSearch {
   // Running search; null: none.
   std::unique_ptr<BackgroundTask<std::vector<SalientPair>>> task{};
   std::shared_ptr<Progress> progress{};  // progress of the search
-  bool opens_session = false;            // opens a new session on the first result
+  bool opens_session = false;            // a new session opens on the first pair
 };
 
 struct RunState {
   std::shared_ptr<const Trace> trace;  // newest trace; null before the first run
-  Findings findings;                   // findings of that run, including the reference run B
-  // Session of that run; never null.
+  Findings findings;                   // findings of the newest run, including run B
+  // Session of the newest run; never null.
   std::shared_ptr<const Session> session = std::make_shared<const Session>();
   Findings background_findings;                      // computed in the background
   std::map<std::string, FindingTask> finding_tasks;  // by id of the finding
   SalientPairSearch salient_pairs;
   std::string error;            // reason why the newest run failed; empty: it succeeded
-  double busy_seconds = 0;      // seconds since the start of the current run; 0: none
-  Progress::Snapshot progress;  // of the current run
-  Index preview_of_tokens = 0;  // total number if the trace has only the first tokens; else 0
-  Index preview_of_layers = 0;  // the same for layers
+  double busy_seconds = 0;      // duration of the current run so far; 0: no run
+  Progress::Snapshot progress;  // progress of the current run
+  Index preview_of_tokens = 0;  // number of all tokens if the trace has only the first; else 0
+  Index preview_of_layers = 0;  // number of all layers if the trace has only the first; else 0
   bool is_generating = false;   // samples another token after each run
 
   bool is_preview() const { return preview_of_tokens > 0 || preview_of_layers > 0; }

@@ -1,6 +1,6 @@
 // "Show a strong pair": moves to the next salient pair of words and describes it
 // (core/experiment/salient_pairs.h). The search runs in the background (salient_pair_tasks() in
-// jobs/task_kinds.h); fast results appear at once.
+// jobs/task_kinds.h); results of a fast search appear at once.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace attnscope::window {
 // Reason why a search is impossible; empty if it is possible.
 std::string salient_pair_refusal(const State& state);
 
-// Cycles through the run's pairs. A view that does not show pairs is replaced by Map.
+// Shows the run's next pair, cyclically. Replaces a view that does not show pairs by Map.
 void show_strong_pair(State& state);
 
 // The last shown pair while the view still shows it; else null.
 const SalientPair* shown_salient_pair(const State& state);
 
-// Opens a new session on its most salient pair, if any, without an undo step.
+// Shows the most salient pair of a new session, if any, without an undo step.
 void open_on_salient_pair(State& state);
 
 // Searches the shown run in the background, replacing a running search.

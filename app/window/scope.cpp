@@ -6,7 +6,7 @@
 namespace attnscope::window {
 namespace {
 
-// Members for variants and encodings, in the session and in its groups.
+// Members that hold a variant or an encoding in a run and in a group.
 struct Member {
   std::optional<Choice> RunSpec::*in_run;
   std::optional<Choice> GroupChoice::*in_group;

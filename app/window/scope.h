@@ -15,7 +15,7 @@ enum class ChoiceScope { All, Layer, Head };
 std::optional<Choice> scoped_variant(const RunView& run_view, ChoiceScope scope);
 std::optional<Choice> scoped_encoding(const RunView& run_view, ChoiceScope scope);
 
-// Sets or clears the choice of a scope. A head overrides its layer, a layer overrides all.
+// Sets or clears the choice of a scope. A head's choice overrides its layer's, which overrides All.
 void choose_variant(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice);
 void choose_encoding(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice);
 
@@ -23,7 +23,7 @@ void choose_encoding(RunView& run_view, ChoiceScope scope, std::optional<Choice>
 bool has_choices(const RunView& run_view);
 void clear_choices(RunView& run_view);
 
-// The choice in effect for the view's layer and head; null: the model's own.
+// The choice in effect for the view's layer and head; null: that of the model.
 const Choice* effective_variant(const RunView& run_view);
 const Choice* effective_encoding(const RunView& run_view);
 

@@ -51,7 +51,7 @@ void Screen::resize(int width, int height) {
 void Screen::show(ImDrawData& data, const ImVec4& background) {
   const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
   const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
-  if (width <= 0 || height <= 0) return;  // minimised
+  if (width <= 0 || height <= 0) return;  // the window is minimised
   resize(width, height);
   const ImU32 new_background = ImGui::ColorConvertFloat4ToU32(background);
   if (std::exchange(background_, new_background) != new_background) damage_.invalidate();

@@ -21,15 +21,15 @@ class Screen {
   // Modifies `data`. Throws WorkError if OpenGL fails.
   void show(ImDrawData& data, const ImVec4& background);
 
-  // Redraws the next frame in full. Call after changing a texture under the same name.
+  // Makes the next show() draw the whole frame. Call after changing the content of a texture.
   void invalidate() { damage_.invalidate(); }
 
   Image picture() const;  // last shown frame
-  // Copies a region of the last shown frame to a reused texture, which that frame must not have
-  // drawn. Its rows start at the bottom, as in OpenGL.
+  // Copies a region of the last shown frame to a texture, bottom row first. All calls return the
+  // same texture, which the last shown frame must not have drawn.
   unsigned int copy_region(const PixelBox& box);
 
-  // Draws `data` from scratch. Call before show(); for tests.
+  // Draws `data` without stored pixels, for tests. Call before show(), which modifies `data`.
   Image draw_from_scratch(ImDrawData& data, const ImVec4& background);
 
  private:
@@ -41,8 +41,8 @@ class Screen {
   ImU32 background_ = 0;
 };
 
-// Number of pixels that differ by more than rounding between two pictures of one size. Isolated
-// pixels are not counted: they are on edges, where rasterisers may round either way.
+// Number of pixels that differ by more than rounding between two pictures of equal size. Isolated
+// differences do not count: they are on edges, where rasterisers may round either way.
 int count_differing_pixels(const Image& a, const Image& b);
 
 }  // namespace attnscope::window

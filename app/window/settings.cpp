@@ -17,8 +17,8 @@ constexpr std::size_t kMaxRecent = 10;
 constexpr double kMinMemory = static_cast<double>(kMinMemoryBudget >> 20);  // MB
 constexpr double kMaxMemory = 1 << 24;
 
-// Reads `object[key]`, clamped to its limits. Without the key, `value` is unchanged. Throws
-// InputError on a wrong type.
+// Reads `object[key]`, clamped to [min_value, max_value]. Without the key, `value` is unchanged.
+// Throws InputError on a wrong type.
 template <class T>
 void read(const Json& object, const char* key, T& value, T min_value, T max_value) {
   if (const Json* member = object.find(key)) {

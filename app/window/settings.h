@@ -8,18 +8,18 @@
 
 namespace attnscope::window {
 
-inline constexpr double kMinScale = 0.5, kMaxScale = 4;  // of everything drawn
-inline constexpr double kMaxPresentationScale = 8;       // while presenting, on a large wall
+inline constexpr double kMinScale = 0.5, kMaxScale = 4;  // pixels per unit
+inline constexpr double kMaxPresentationScale = 8;       // limit while presenting on a large screen
 inline constexpr double kMinPresentationZoom = 0.75, kMaxPresentationZoom = 1.5;
-inline constexpr double kMinPanelWidth = 220, kMaxPanelWidth = 640;  // units: a side panel's width
-inline constexpr double kLongRunSeconds = 0.5;  // seconds until a run counts as long
+inline constexpr double kMinPanelWidth = 220, kMaxPanelWidth = 640;  // side panels, units
+inline constexpr double kLongRunSeconds = 0.5;  // seconds; longer runs show progress
 
 struct Settings {
   // Window position and size in screen coordinates. Size 0: suitable for the monitor.
   int x = 0, y = 0, width = 0, height = 0;
   bool maximised = false;
   bool dark = false;
-  double scale = 0;  // of everything drawn; 0: the monitor's
+  double scale = 0;  // pixels per unit; 0: the monitor's
   // Widths of the side panels in units of scale 1.
   double left_width = 300, right_width = 290;
   bool panels = true;
@@ -41,9 +41,9 @@ struct LoadedSettings {
   Settings settings;
   std::string notice;  // reason why the stored settings were not used; empty if they were
 };
-// Returns the defaults without a file, and with a notice for a broken one. Never throws.
+// Returns the defaults without a file; for a broken file, the defaults and a notice. Never throws.
 LoadedSettings load_settings(const std::filesystem::path& file);
-// Creates the folder. Throws WorkError if the file cannot be written.
+// Creates the file's folder. Throws WorkError if the file cannot be written.
 void save_settings(const std::filesystem::path& file, const Settings& settings);
 
 }  // namespace attnscope::window

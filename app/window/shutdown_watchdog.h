@@ -20,8 +20,8 @@ class ShutdownWatchdog {
   ShutdownWatchdog(const ShutdownWatchdog&) = delete;
   ShutdownWatchdog& operator=(const ShutdownWatchdog&) = delete;
 
-  // unfinished_file: a requested file that is not yet complete; empty: none. If the process exits
-  // without completing it, it reports the file on stderr and exits with status 1 instead of 0.
+  // unfinished_file: a requested file that is not complete; empty: none. If the process exits
+  // before completing it, the watchdog names the file on stderr, and the exit status is 1, not 0.
   void begin(std::string unfinished_file = "");
 
  private:

@@ -117,7 +117,7 @@ void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
 void SpeakerWindow::show(const State& state) {
   int width = 0, height = 0;
   glfwGetFramebufferSize(window_.get(), &width, &height);
-  if (width <= 0 || height <= 0) return;  // minimised
+  if (width <= 0 || height <= 0) return;  // the window is minimised
   glViewport(0, 0, width, height);
   const ImVec4& background = ui_.look->panel;
   glClearColor(background.x, background.y, background.z, 1);

@@ -15,17 +15,17 @@ namespace attnscope::window {
 
 class SpeakerWindow {
  public:
-  // `report`: path of the program's report, to which this window appends ".speaker"; may be empty.
+  // `report`: path of the program's report; empty: none. This window's report is `report`.speaker.
   // Throws WorkError if no second window can be opened.
   SpeakerWindow(const Platform& platform, const std::filesystem::path& report);
   ~SpeakerWindow();
   SpeakerWindow(const SpeakerWindow&) = delete;
   SpeakerWindow& operator=(const SpeakerWindow&) = delete;
 
-  // True if it has unprocessed input or has not settled.
+  // True if input is unprocessed or the layout has not settled.
   bool pending() const { return input_->pending() || frames_left_ > 0; }
   bool is_closed() const;  // by its close button
-  // Draws a frame and handles its input. Restores the current window and ImGui context.
+  // Draws a frame and handles its input. Restores the previous window and ImGui context.
   void draw_frame(State& state, const StepTextures& pictures);
 
  private:

@@ -164,8 +164,8 @@ void clamp_to_range(std::optional<Index>& number, const std::vector<Index>& sort
   if (number && !sorted.empty()) number = std::clamp(*number, sorted.front(), sorted.back());
 }
 
-// Falls back to the default part if the model lacks the stack or kind; another text can have fewer
-// steps and segments.
+// Falls back to the default part if the model lacks the stack or kind. Clamps step and segment, of
+// which another text can have fewer.
 void clamp_part(PartChoice& part, const Trace& trace) {
   if (!find_missing_part(trace, part)) return;
   if (!trace.has(trace.part({part.stack, part.kind}))) part.stack = {}, part.kind = {};
@@ -204,7 +204,7 @@ bool State::is_overlong() const {
   const RunSpec& spec = edits_b() && run.session->b ? run.session->b->run : run.session->run;
   const bool reads_at_once = trace->config->segment == 0;
   if (reads_at_once && static_cast<Index>(tokens.size()) > trace->config->context) return true;
-  if (static_cast<Index>(tokens.size()) == spec.max_tokens) return false;  // as requested
+  if (static_cast<Index>(tokens.size()) == spec.max_tokens) return false;  // cut on request
   if (!spec.ids.empty()) return tokens.size() < spec.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
   if (first == tokens.end()) return false;
@@ -232,7 +232,7 @@ void State::clear_stale_pins(const Trace& previous, const Trace& current) {
   const auto is_stale = [&](Index pinned) {
     if (pinned < 0) return false;
     const auto i = static_cast<std::size_t>(pinned);
-    // Indices beyond the tokens are other rows and columns.
+    // Indices beyond the tokens are rows and columns other than tokens.
     if (i >= previous.tokens.size()) return i < current.tokens.size();
     return i >= current.tokens.size() || previous.tokens[i].id != current.tokens[i].id ||
            previous.tokens[i].label != current.tokens[i].label;
@@ -266,7 +266,7 @@ void State::select_head(Index layer, Index head) {
 }
 
 void State::clamp_view() {
-  // The trace of another run does not describe the next one.
+  // A trace of another session does not describe this one.
   if (!is_current()) return;
   const bool was_recorded = same_session(session.snapshot(), history.current());
   clamp_to_trace(session.edit().view, run.trace.get());

@@ -64,7 +64,7 @@ struct State {
   std::vector<Notice> notices;
   PendingRequests requests;
 
-  // True if the newest run belongs to the current session; only the views may differ.
+  // True if the newest run belongs to the current session; view settings may differ.
   bool is_current() const;
   // The session of the newest run with the current view; source of pictures and exports.
   SharedSession shown_session() const;
@@ -73,7 +73,7 @@ struct State {
     return lesson.lesson != nullptr ? lesson.saved_session : session.snapshot();
   }
   // True if B is shown instead of A: Shift is held, and the view shows a single run. Views of both
-  // runs swap them themselves.
+  // runs swap A and B themselves.
   bool shows_b() const;
   // The pictured run: its trace (null: none), findings and session, with the current view.
   std::shared_ptr<const Trace> pictured_trace() const {
@@ -81,7 +81,7 @@ struct State {
   }
   Findings pictured_findings() const;
   SharedSession pictured_session() const;
-  // Controls with an effect in the view; layer and head also if they are the scope of selections.
+  // Controls with an effect in the view. Layer and head also count while they scope selections.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.is_on; }
   void notify(std::string text);        // the notice disappears by itself
@@ -93,9 +93,9 @@ struct State {
   const Trace* edited_trace() const { return edits_b() ? run.reference().get() : run.trace.get(); }
   // True if the text of the edited side's last run exceeds the model's context.
   bool is_overlong() const;
-  // Shows this layer and head in the edited side. The other side follows if both showed the same.
+  // Shows this layer and head in the edited run. If it is A and B showed the same head, B follows.
   void select_head(Index layer, Index head);
-  // As select_head() for a part: stack, kind, step and segment.
+  // Like select_head(), but for a part: stack, kind, step and segment.
   void select_part(const PartChoice& part);
   // Head under the pointer, with its run.
   struct PointedHead {
@@ -105,7 +105,7 @@ struct State {
     Index head = 0;                     // within its group
   };
   PointedHead pointed() const;
-  PointedHead pointed_at(const Hit& hit) const;  // the head at any position
+  PointedHead pointed_at(const Hit& hit) const;  // the head at `hit`
   // Tokens under the pointer, as indices into the query and key streams; -1: none. Merged words
   // span several tokens.
   struct PointedTokens {
@@ -120,7 +120,7 @@ struct State {
   void clear_stale_pins(const Trace& previous, const Trace& current);
 
   Index layers() const;  // number of layers of the part that the edited side shows
-  Index heads() const;   // number of heads of the layer that it shows
+  Index heads() const;   // number of heads in the layer that the side shows
   // The part that the edited side's view shows; the default part without a trace.
   TracePart part() const;
   // True for decoder self-attention, to which variants and encodings apply.
@@ -130,7 +130,7 @@ struct State {
 
  private:
   struct CachedControls {
-    std::weak_ptr<const Trace> trace;  // weak, to free the textures of hidden traces
+    std::weak_ptr<const Trace> trace;  // weak, so that unused traces free their textures
     ViewSettings view;
     ViewControls controls;
   };

@@ -34,7 +34,7 @@ Values values_at(const CostVariant& entry, Index length) {
       values.set(parameter.key, size->second);
     } else if (parameter.illustrative_default && !parameter.required &&
                entry.uses_published_sizes) {
-      // For example both index sets of a factorised pattern.
+      // Such as both index sets of a factorised pattern, which have no entry in `sizes`.
       values.set(parameter.key, parameter.illustrative_default(length));
     } else if (parameter.required && !values.has(parameter.key)) {
       values.set(parameter.key, parameter.initial);
@@ -117,7 +117,7 @@ RunInput prepare(const CostRequest& request, const Variant& v, const Values& val
   return p;
 }
 
-// A result with the pattern only, if that determines the cost; else nullopt.
+// A result with the pattern only; nullopt if the pattern does not determine the cost.
 std::optional<OperationResult> pattern_result(const CostRequest& request, const Variant& v,
                                               const RunInput& p, Index length) {
   if (!is_pattern_only(v, p.input.variant.values) || v.cost.head) return std::nullopt;
@@ -158,13 +158,13 @@ double median(std::vector<double> numbers) {
   return *middle;
 }
 
-// Median of warm runs; fewer of them if they are long.
+// Median seconds of warm runs. Long runs are repeated less often.
 double warm_seconds(const OperationInput& input, double first_run) {
   constexpr double kTargetSeconds = 0.25;
   constexpr int kMinRuns = 3, kMaxRuns = 15;
   const int target_runs =
       std::clamp(static_cast<int>(kTargetSeconds / std::max(first_run, 1e-6)), 0, kMaxRuns);
-  // One more run suffices if runs are long.
+  // One warm run suffices if runs are long.
   const int runs = first_run > 1 ? 1 : std::max(kMinRuns, target_runs);
   std::vector<double> seconds;
   for (int n = 0; n < runs; ++n) {
@@ -194,8 +194,8 @@ void measure(const CostRequest& request, const RunInput& p, CostPoint& point, do
   point.seconds = warm_seconds(p.input, first_run);
 }
 
-// Predicts the time of the next length from the last two measured ones and from the published
-// growth; 0 without data.
+// Predicts the seconds at the next length from the last two measured lengths and the published
+// growth; 0 without measurements.
 class TimePredictor {
  public:
   double seconds(const Growth& growth, Index length) const {
@@ -254,7 +254,7 @@ CostPoint cost_point(const CostRequest& request, const CostVariant& entry, Index
 // Length at which full attention is timed: kernels are warm and matrices no longer small.
 constexpr Index kReferenceLength = 1024;
 
-// Minimum over several runs, since other load on the machine only slows them down.
+// Minimum over several runs, because other load on the machine only slows them down.
 double measured_seconds_per_operation(const CostRequest& request) {
   constexpr int kRepeats = 2;
   CostRequest reference = request;
@@ -294,7 +294,7 @@ void check(const CostRequest& request) {
   }
 }
 
-// Throws the last reason if a variant fails at all lengths.
+// Throws the last error if a variant fails at all lengths.
 void check_reached(const CostCurves& curves) {
   for (const CostSeries& series : curves.series) {
     const bool has_point = std::ranges::any_of(
@@ -359,7 +359,7 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress)
         (request.causal && v.causality.refusal.empty()) || v.causality.by_definition;
     curves.series.push_back({entry, v.label, causal});
   }
-  // Progress is weighted by length.
+  // Each point counts towards progress by its length.
   const double total_work = std::accumulate(request.lengths.begin(), request.lengths.end(), 0.0) *
                             static_cast<double>(request.variants.size());
   double completed_work = 0;

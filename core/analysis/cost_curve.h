@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-// A variant with fixed parameters, or, if `uses_published_sizes`, with the published parameters for
+// A variant with the parameters of `choice`; if `uses_published_sizes`, with the published ones for
 // each length (Growth::sizes).
 struct CostVariant {
   Choice choice;
@@ -24,20 +24,19 @@ struct CostRequest {
   Index heads = 4, head_size = 64;
   bool causal = false;     // for variants that support it; some are always causal
   bool measured = true;    // also measures time and memory
-  double max_seconds = 5;  // of one operation; longer lengths are skipped
-  std::size_t max_bytes = std::size_t{2} << 30;  // inputs; longer lengths are skipped
+  double max_seconds = 5;  // limit of one operation; longer lengths are skipped
+  std::size_t max_bytes = std::size_t{2} << 30;  // limit of inputs; longer lengths are skipped
 };
 
 struct CostPoint {
   Index length = 0;  // requested length
   Index tokens = 0;  // length used: rounded for variants that need whole blocks
   Values values{};   // parameters at this length
-  // Totals of all heads. Operations: multiply-adds of scores and weighted sums, or of what
-  // head_cost() counts instead. Bytes: queries, keys, values, output, and one number per score or
-  // its substitute.
+  // Totals of all heads. operations: multiply-adds of the products that head_cost() counts, in
+  // scores and weighted sums. bytes: queries, keys, values, output, and one number per product.
   double operations = std::numeric_limits<double>::quiet_NaN();
   double bytes = std::numeric_limits<double>::quiet_NaN();
-  // Measured, or NaN: the median of warm runs, and the peak allocation.
+  // Median of warm runs, and peak allocation. NaN if not measured.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double peak_bytes = std::numeric_limits<double>::quiet_NaN();
   std::string missing{};  // reason why the point was skipped: "would take about 12 s"; else empty
@@ -46,7 +45,7 @@ struct CostPoint {
 struct CostSeries {
   CostVariant variant;
   std::string label{};              // "Local window"
-  bool causal = false;              // direction of the measurement
+  bool causal = false;              // true if measured in causal direction
   std::vector<CostPoint> points{};  // points reached so far
 };
 
@@ -75,7 +74,7 @@ std::string cost_refusal(const Variant& variant);
 // Default selection: one variant per growth rate.
 std::vector<CostVariant> default_cost_variants();
 
-// Lengths first, 2 first, 4 first, ... below `last`, followed by `last`.
+// Lengths first, 2 * first, 4 * first, ... below `last`, followed by `last`.
 std::vector<Index> doubling_lengths(Index first, Index last);
 
 // CSV "variant,parameters,length,tokens,operations,bytes,seconds,seconds_by_formula,peak_bytes,

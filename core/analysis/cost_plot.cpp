@@ -23,7 +23,7 @@ std::string unit_text(double number, const auto& units) {
   return brief(number / unit->size, 3) + unit->name;
 }
 
-// Kinds of values that the plot contains.
+// True if the plot contains values of this kind.
 bool draws_measured(const CostPlotOptions& options) {
   return options.measured && options.quantity != CostQuantity::Operations;
 }

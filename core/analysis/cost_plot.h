@@ -18,11 +18,11 @@ struct CostPlotOptions {
   // Measured values (with dots) and values by formula (dashed if both are shown). Operations are
   // always counted.
   bool measured = true, formula = false;
-  bool guides = true;  // published growth, through the longest length of each variant
+  bool guides = true;  // published growth, through the last point of each variant
   double width = 900, height = 560;
 };
 
-// Value of a quantity at a point; NaN if unknown.
+// Value of a quantity at a point, by formula unless `measured`; NaN if unknown.
 double cost_number(const CostCurves& curves, const CostPoint& point, CostQuantity quantity,
                    bool measured);
 

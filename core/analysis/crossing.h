@@ -7,13 +7,13 @@
 
 namespace attnscope {
 
-// weights: [L, L_source]. Source token with the largest weight of each row, the first among equals;
-// -1 if a row has no positive weight.
+// Source token with the largest weight of each row, the first in a tie; -1 for a row without
+// positive weight. weights: [L, L_source].
 std::vector<Index> strongest_sources(const Tensor& weights);
 
-// Fraction of discordant pairs: of all pairs of rows i < j among the first `rows` with different
-// strongest source tokens, those whose source tokens are in reverse order. 0: the output follows
-// the source order, 1: it reverses it, 0.5: unrelated. NaN if all rows have the same source token.
+// Fraction of discordant pairs among the pairs of the first `rows` rows whose strongest source
+// tokens differ. A pair is discordant if its rows and its source tokens are in opposite order. 0:
+// the output keeps the source order, 1: reverses it, 0.5: is unrelated to it. NaN without pairs.
 double crossing(const Tensor& weights, Index rows);
 
 }  // namespace attnscope

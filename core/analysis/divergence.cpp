@@ -54,7 +54,7 @@ double row_divergence(const float* a, const float* b, Index count, Divergence ki
         break;
     }
   }
-  return std::max(0.0, sum);  // rounding
+  return std::max(0.0, sum);  // rounding can make the sum negative
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ struct EncodingUse {
   Dimensions dimensions;
   bool causal = false;
 };
-// The tap's encoding; if it encodes the step of a recurrence, with the tap's step.
+// The tap's encoding. An encoding of a recurrence's steps is given the tap's step.
 Choice encoding_of(const AttentionTap& tap);
 // The tap's encoding with its inputs; `model` is the width d.
 EncodingUse encoding_use(const AttentionTap& tap, Index model);

@@ -16,7 +16,7 @@ constexpr Index kMaxTokens = 1024;  // singular values cost O(L³)
 constexpr Index kMinFeatures = 4, kMaxFeatures = 512;
 constexpr Index kSeeds = 9;
 
-// Settings of a curve, which replace the head's parameters.
+// Parameter values of a curve that replace the head's values.
 struct EstimateSettings {
   std::string label;
   std::vector<std::pair<std::string, Value>> values;
@@ -64,7 +64,7 @@ class EstimatedWeights {
     input_.v = Tensor::zeros({1, input_.k.dim(1), 1});  // unused
     input_.weights = tap.encoding_weights;
     input_.variant = tap.variant;
-    // An encoding of the input is contained in the queries and keys already.
+    // The queries and keys already contain an encoding of the input.
     if (!encoding(tap.encoding.id).embed) input_.encoding = tap.encoding;
     input_.causal = tap.causal;
   }
@@ -88,7 +88,7 @@ class EstimatedWeights {
 
 // NaN if any weight is NaN.
 double relative_error(const Tensor& exact, const Tensor& estimate) {
-  double error = 0, norm = 0;  // squared
+  double error = 0, norm = 0;  // squared norms
   for (Index i = 0; i < exact.size(); ++i) {
     const auto weight = static_cast<double>(exact[i]);
     error += std::pow(weight - static_cast<double>(estimate[i]), 2);

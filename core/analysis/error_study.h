@@ -1,7 +1,7 @@
 // Approximation error of estimated softmax weights, as a function of the number of features or
 // rows: as in figure 4 of Choromanski et al., 2020 (arXiv:2009.14794) and figure 1 of Wang et al.,
-// 2020 (arXiv:2006.04768). Every point runs the variant's own operation on the head's queries and
-// keys, with other parameters and seeds.
+// 2020 (arXiv:2006.04768). Every point runs the variant's operation on the head's queries and keys
+// with other parameters and seeds.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct ErrorStudy {
   Index seeds = 0;
   std::vector<ErrorCurve> curves;
   std::vector<double> singular_values;  // of the softmax weights, descending
-  // Fraction of the sum of squared singular values in the first `rank`.
+  // Sum of the first `rank` squared singular values, as a fraction of the sum of all.
   double explained_by(Index rank) const;
 };
 

@@ -8,16 +8,15 @@
 
 namespace attnscope {
 
-// Attention rollout (Abnar and Zuidema, 2020, arXiv:2005.00928): the product over layers of
-// (A_l + I) / 2, where A_l is a layer's attention averaged over heads and I the residual
-// connection, with rows normalised to sum 1. layers: [L, L] each, first layer first. Returns [L,
-// L]. Throws InputError if a layer is not square or sizes differ.
+// Attention rollout (Abnar and Zuidema, 2020, arXiv:2005.00928): the product over layers of (A_l +
+// I) / 2, where A_l is a layer's attention averaged over heads and I the residual connection, with
+// rows normalised to sum 1. layers: a matrix [L, L] per layer, first layer first. Returns [L, L].
+// Throws InputError if a layer is not square or sizes differ.
 Tensor attention_rollout(const std::vector<Tensor>& layers);
 
-// Receptive field of each position after all layers: the boolean product of the patterns, over all
-// heads of a layer and including the residual connection. layers: for each layer the patterns of
-// its head groups, L x L each. Returns [L, L]: the number of layers after which query i first
-// reaches key j (0 on the diagonal), -1 if never.
+// Receptive fields, [L, L]: the number of layers after which query i first reaches key j, -1 if
+// never. 0 on the diagonal, because residual connections count. A layer reaches a key if any of its
+// heads does. layers: for each layer the patterns of its head groups, L x L each.
 IntTensor reachability(const std::vector<std::vector<const Pattern*>>& layers);
 
 }  // namespace attnscope

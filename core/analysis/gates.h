@@ -23,14 +23,14 @@ struct GateSet {
   Tensor mean;
   Tensor deviation{}, least{}, most{};  // over components; undefined for scalar gates
   Index components = 1;
-  bool untrained = false;  // its weights are 0, so that all gates are 0.5
+  bool untrained = false;  // the gate's weights are 0, so that all gates are 0.5
 
-  double row_mean(Index row) const;  // over tokens that have a gate; NaN if none has
-  double overall_mean() const;       // the same over all rows
+  double row_mean(Index row) const;  // over tokens that have a gate; NaN if no token has
+  double overall_mean() const;       // over all rows and their tokens
 };
 
-// All gates of the run on the stack's tokens: of experts (Shazeer et al., 2017), GTrXL's z of each
-// residual connection (Parisotto et al., 2019), memorizing's g (Wu et al., 2022), SPALM's g
+// All gates of the run on the stack's tokens: gates of experts (Shazeer et al., 2017), GTrXL's z of
+// each residual connection (Parisotto et al., 2019), memorizing's g (Wu et al., 2022), SPALM's g
 // (Yogatama et al., 2021). Empty if the run has no gates.
 std::vector<GateSet> gates_of(const Trace& trace, Stack stack);
 bool has_gates(const Trace& trace);

@@ -40,7 +40,7 @@ bool halts(const Trace& trace) {
 }
 
 HaltingRecord halting_of(const Trace& trace) {
-  const Tensor& probabilities = trace.taps.at("halting.probability");  // [steps run, L]
+  const Tensor& probabilities = trace.taps.at("halting.probability");  // [number of steps, L]
   const IntTensor& steps = trace.counts.at("halting.steps");
   const Tensor& remainder = trace.taps.at("halting.remainder");
   const Values& values = trace.config->architecture.values;

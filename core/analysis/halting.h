@@ -11,7 +11,7 @@ namespace attnscope {
 struct HaltingRecord {
   Tensor probability;             // [L, T]; NaN after a token's last step
   std::vector<Index> steps;       // [L] N: last step of each token
-  std::vector<double> remainder;  // [L] R: 1 minus the probabilities before the last step
+  std::vector<double> remainder;  // [L] R: 1 minus the sum of probabilities before step N
   Index max_steps = 0;            // T: maximum number of steps
   double epsilon = 0;             // a token halts when its probabilities sum to 1 - epsilon
 

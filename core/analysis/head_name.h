@@ -14,8 +14,8 @@ struct HeadName {
 
 // Classifies a head by its most distinctive statistic: weight on the previous token, on the first
 // token, on the token after an earlier occurrence of the current one (Olsson et al., 2022), or on
-// earlier occurrences of the token; else by its mean distance and entropy. Unknown statistics (NaN)
-// are ignored.
+// earlier occurrences of the current token; else by mean distance and entropy. Unknown statistics
+// (NaN) are ignored.
 HeadName head_name(const HeadStatistics& statistics);
 
 }  // namespace attnscope

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Value of a parameter that sizes a memory; unset: the segment length, no such parameter: 0.
+// Value of a memory's size parameter; the segment length if unset, 0 if there is no parameter.
 Index memory_size(const Choice& choice, const char* key, Index segment) {
   const std::vector<Parameter>& parameters = variant(choice.id).parameters;
   if (std::ranges::find(parameters, key, &Parameter::key) == parameters.end()) return 0;
@@ -95,8 +95,8 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads) {
 
 namespace {
 
-// Range minimum queries over an array (sparse table): a pattern has hundreds of rows, with runs of
-// hundreds of columns.
+// Range minimum queries over an array (sparse table), because a pattern has hundreds of rows with
+// runs of hundreds of columns.
 class RangeMin {
  public:
   explicit RangeMin(std::vector<Index> numbers) : levels_{std::move(numbers)} {

@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Adjacent columns of one kind. Columns of kind Token belong to the segment itself.
+// Adjacent columns of one kind. Columns of kind Token hold the segment's tokens.
 struct SlotRun {
   KeyKind kind = KeyKind::Token;
   Index first = 0, count = 0;
@@ -34,19 +34,19 @@ struct TapHead {
 // all kinds.
 double kind_weight(const TapHead& head, KeyKind kind);
 
-// Mean and (population) standard deviation of each column's weight over the queries of all these
-// heads, [L_k] each. Forbidden pairs count as 0. All heads have the same queries and columns.
+// Mean and (population) standard deviation of each column's weight over the queries of all `heads`,
+// [L_k] each. Forbidden pairs count as 0. All heads must have the same queries and columns.
 struct SlotWeights {
   std::vector<double> mean, deviation;
 };
 SlotWeights slot_weights(const std::vector<TapHead>& heads);
 
 // Receptive field: for each layer, the oldest token that the last token of the segment can reach
-// through that layer and those below, by the allowed pairs of decoder self-attention.  [layers]
+// through this and lower layers, by the allowed pairs of decoder self-attention. [layers]
 std::vector<Index> oldest_reachable(const Trace& trace, Index segment);
 
-// Number of query-key products of one head that reads `length` tokens in segments: within each
-// segment and with the memory (empty at first), including those that search the memory.
+// Number of query-key products of one head that reads `length` tokens in segments: products within
+// each segment, with the memory (empty at first), and for searching the memory.
 double pairs_in_segments(const Choice& variant, Index segment, Index length);
 inline double causal_pair_count(Index length) {  // causal attention to the whole text at once
   return 0.5 * static_cast<double>(length) * static_cast<double>(length + 1);

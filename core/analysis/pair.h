@@ -9,15 +9,15 @@
 namespace attnscope {
 
 struct PairScore {
-  // By term, as `--terms` reports them: the scale is applied except to Bias and Factor.
+  // Value of each term, as `--terms` reports it; all except Bias and Factor include the scale.
   std::map<Term, double> terms;
   double product = 0;   // q_i . k_c before the scale (after the ReLU, if any)
   double uncapped = 0;  // s_ic before the cap, if any
   double score = 0;     // s_ic
 };
 
-// Computes the score in double precision, for batch entry 0. Empty for parts whose scores are not
-// products. Ignores the pattern: a forbidden pair gets the score it would have.
+// Computes the score in double precision, for batch entry 0. Returns nullopt for parts whose scores
+// are not products. Ignores the pattern: a forbidden pair gets the score it would have.
 std::optional<PairScore> pair_score(const Part& part, Index head, Index query, Index key);
 
 }  // namespace attnscope

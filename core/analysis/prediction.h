@@ -9,11 +9,11 @@
 
 namespace attnscope {
 
-// -log2 of the probability of ids[i] under the softmax of row i - 1 of the logits; NaN for the
-// first token.  logits: [L, vocabulary], ids: [L]; returns [L]
+// Returns [L]: -log2 of the probability of ids[i] under the softmax of row i - 1 of the logits; NaN
+// for the first token. logits: [L, vocabulary]; ids: [L].
 Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids);
 
-// Next-token logits of a run: of the mixture if contexts were retrieved, else the model's own.
+// Next-token logits of a run. If contexts were retrieved, log-probabilities of the mixture.
 // Undefined if the model predicts no tokens.  [L, vocabulary]
 const Tensor& predictions(const Trace& trace);
 

@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// Reports why a head has no recurrent form; empty if it has one.
+// Reason why a head has no recurrent form; empty if it has one.
 std::string recurrence_refusal(const AttentionTap& tap);
 
 struct Recurrence {
@@ -25,7 +25,7 @@ Recurrence recurrence_of(const AttentionTap& tap, Index head);
 
 // State update and output at token t.
 struct RecurrentStep {
-  Tensor before, added, after;  // S_{t-1} g_t, (1 - g_t) φ(k_t) ⊗ v_t, S_t: [D, d_v]
+  Tensor before, added, after;  // g_t S_{t-1}, (1 - g_t) φ(k_t) ⊗ v_t, S_t; each [D, d_v]
   Tensor z;                     // z_t [D]
   Tensor output;                // [d_v]
   std::vector<double> counts;   // [t + 1]: factor of each token in S_t, 1 without gates

@@ -33,7 +33,7 @@ double hoeffding_bentkus(double mean, Index count, double tolerance) {
   const double a = std::min(mean, tolerance);
   const double hoeffding =
       std::exp(-n * (entropy_term(a, tolerance) + entropy_term(1 - a, 1 - tolerance)));
-  // The tolerance absorbs rounding errors, so that integers are not rounded up.
+  // Subtracting 1e-9 absorbs rounding errors, so that integers are not rounded up.
   const auto hits = static_cast<Index>(std::ceil(n * mean - 1e-9));
   const double bentkus = std::numbers::e * binomial_at_most(hits, count, tolerance);
   return std::min({hoeffding, bentkus, 1.0});

@@ -9,7 +9,7 @@ namespace attnscope {
 
 // The Hoeffding-Bentkus p-value of the hypothesis that the expected risk is above `tolerance`, from
 // the mean of `count` independent risks, each from 0 to 1 (Bates et al., 2021, Distribution-free,
-// risk-controlling prediction sets, arXiv:2101.02703):
+// risk-controlling prediction sets, arXiv:2101.02703). With R = mean, n = count, t = tolerance:
 //   min( exp(-n h(min(R, t), t)), e P(Bin(n, t) <= ceil(n R)) ),
 //   h(a, b) = a ln(a/b) + (1 - a) ln((1 - a)/(1 - b)).
 // Returns 1 for an empty sample. tolerance: in (0, 1).

@@ -11,11 +11,11 @@
 
 namespace attnscope {
 
-// Reports why a head has no Hopfield iteration; empty if it has one.
+// Reason why a head has no Hopfield iteration; empty if it has one.
 std::string settling_refusal(const AttentionTap& tap);
 
 struct Settling {
-  std::vector<Index> keys;     // allowed keys of the query, n of them
+  std::vector<Index> keys;     // the n allowed keys of the query
   Tensor patterns;             // [n, d_k]
   Tensor states;               // ξ_0 ... ξ_s after each step  [s + 1, d_k]
   Tensor weights;              // attention of each step  [s, L_k]; 0 for other keys

@@ -13,8 +13,8 @@ struct SymmetricEigen {
 // Decomposes `symmetric` [n, n], of which only the lower triangle is read.
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool computes_vectors);
 
-// Singular values of `matrix` [n, m], descending: the roots of the eigenvalues of its smaller Gram
-// matrix. Those below 1e-8 of the largest are rounding errors.
+// Singular values of `matrix` [n, m], descending: square roots of the eigenvalues of the smaller
+// Gram matrix. Values below 1e-8 of the largest are rounding errors.
 std::vector<double> singular_values(const RowMatrix& matrix);
 
 }  // namespace attnscope

@@ -97,7 +97,7 @@ std::vector<bool> word_starts(const Trace& trace, const std::vector<TraceToken>&
 
 struct Words {
   std::vector<TraceToken> tokens;
-  std::vector<Index> word_of;  // [tokens of the run]
+  std::vector<Index> word_of;  // word of each token of the stream
 };
 
 Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens, bool are_merged) {
@@ -117,7 +117,7 @@ Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens, bool a
       words.tokens.back().bytes = text_of(token, marks);
     } else {
       TraceToken& word = words.tokens.back();
-      // Labels of word pieces omit the leading space, so those of merged words do too.
+      // Labels of word pieces omit the leading space, so the labels of merged words do, too.
       const bool omits_space = word.bytes.starts_with(' ') &&
                                word.label == visible(std::string_view(word.bytes).substr(1));
       word.bytes += text_of(token, marks);
@@ -337,7 +337,7 @@ class WordTiles : public AttentionTiles {
     return active_.empty() || active_[static_cast<std::size_t>(head * pairs_.queries.rows + row)];
   }
 
-  // Adds one of `words` rows to a row of cells.
+  // Adds the row of one word to a row of cells that pools `words` rows.
   static void add_cells(const TileRequest& request, const std::vector<float>& word, Index words,
                         float* cells) {
     for (Index c = 0; c < request.width; ++c) {

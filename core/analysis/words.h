@@ -14,8 +14,8 @@
 
 namespace attnscope {
 
-// Rows or columns of a map grouped by word: word w is [first[w], last[w]). Rows that are not in any
-// word are removed.
+// Rows or columns of a map grouped by word: word w has rows [first[w], last[w]). Rows that are not
+// in any word are removed.
 struct WordGroups {
   std::vector<Index> first, last;  // [words], ascending
   Index rows = 0;                  // total number of rows or columns before grouping
@@ -39,15 +39,15 @@ struct WordPairs {
 
 // A run with words instead of tokens.
 struct WordTrace {
-  // The streams' tokens are words, with their bytes, labels and ranges in the text, and one id per
-  // distinct text (ignoring a leading space). Taps have merged weights (maps that are not stored
-  // are merged from tiles) and patterns: a pair of words is allowed if any of its token pairs is,
-  // by the first rule that allows one. `part` still refers to tokens. counts[kWordStarts] marks
-  // merged runs. Other per-token data is removed.
+  // The streams' tokens are words with bytes, labels and ranges in the text. Words with equal text
+  // (except a leading space) have equal ids. Taps have merged weights and patterns; maps that are
+  // not stored are merged from tiles. A pair of words is allowed if any of its token pairs is
+  // allowed, by the first rule that allows one. `part` still refers to tokens. counts[kWordStarts]
+  // marks merged runs. Other per-token data is removed.
   Trace trace;
   std::vector<WordPairs> pairs;  // one per tap
 
-  const WordPairs& of(const AttentionTap& tap) const;  // tap: of this or the unmerged run
+  const WordPairs& of(const AttentionTap& tap) const;  // tap: of this run or of the unmerged run
 };
 inline constexpr const char* kWordStarts = "words.first";          // [words + 1]: first tokens
 inline constexpr const char* kRemovedTokens = "special.left_out";  // [1]: number of removed tokens
@@ -59,13 +59,13 @@ struct WordMergeOptions {
   bool operator==(const WordMergeOptions&) const = default;
 };
 
-// Reports why no words can be merged: "no word of this text has several tokens"; else empty.
+// Reason why no words can be merged: "no word of this text has several tokens"; else empty.
 std::string words_refusal(const Trace& trace);
 
-// Reports why no special tokens can be removed: "this text has no special tokens"; else empty.
+// Reason why no special token can be removed: "this text has no special tokens"; else empty.
 std::string special_refusal(const Trace& trace);
 
-// Merges a run's tokens. Runs for which a refusal is reported keep one word per token.
+// Merges a run's tokens. If words_refusal() gives a reason, each token is one word.
 std::shared_ptr<const WordTrace> merge_words(const Trace& trace,
                                              const WordMergeOptions& choice = {});
 

@@ -1,4 +1,4 @@
-// Backends that compute parts: CPU kernels (cpu/), and compute shaders outside of core.
+// Backends that compute parts (core/part/part.h): CPU kernels, and compute shaders outside of core.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace attnscope {
 
-// Requested results. Maps of probabilities or scores need L_q x L_k memory. The log-sum-exp of the
-// rows needs only L_q; AttentionTiles can compute any part of a map from it later.
+// Requested results. A map of probabilities or scores has L_q x L_k numbers per head. The
+// log-sum-exp of the rows has only L_q numbers; AttentionTiles computes rectangles of maps from it.
 struct ResultRequest {
   bool output = true;
   bool attention = false;         // probabilities in host memory
@@ -23,7 +23,7 @@ struct ResultRequest {
   Progress* progress = nullptr;  // may be null
 };
 
-// Attention maps of an operation; undefined or null unless requested.
+// Attention maps of an operation. Unless requested, tensors are undefined and pointers null.
 struct AttentionMaps {
   Tensor attention{};                             // [B h, L_q, L_k], exactly 0 where not allowed
   Tensor scores{};                                // [B h, L_q, L_k], 0 where not allowed
@@ -42,7 +42,7 @@ class Backend {
   virtual std::string name() const = 0;  // "CPU (2 threads, AVX-512)", "llvmpipe (LLVM 15)"
   // Reason why the backend cannot compute the part; empty if it can.
   virtual std::string refusal(const Part& part, const ResultRequest& wanted) const = 0;
-  // Throws Stopped within 50 ms of a request, WorkError if the device fails.
+  // Throws Stopped within 50 ms of a stop request, WorkError if the device fails.
   virtual PartResult run(const Part& part, const ResultRequest& wanted) = 0;
 };
 

@@ -25,13 +25,13 @@ constexpr Index kTopSide = 1024;  // maximum number of cells along an axis of th
 constexpr std::chrono::milliseconds kMinWakeInterval{30};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// Map and position of a tile. Maps are compared by ownership, which stays unique after their end.
+// Map and position of a tile. Maps are compared by ownership, which stays unique after destruction.
 struct Key {
   std::weak_ptr<const AttentionTiles> tiles;
   Index head = 0;
   Pooling pooling = Pooling::Max;
   int level = 0;
-  Index row = 0, column = 0;  // counted in tiles
+  Index row = 0, column = 0;  // indices of the tile
 
   bool operator<(const Key& other) const {
     if (tiles.owner_before(other.tiles)) return true;
@@ -69,10 +69,10 @@ struct Job {
   }
 };
 
-struct Span {  // [first, last)
+struct Span {  // range [first, last)
   Index first = 0, last = 0;
 };
-// Blocks of `size` that overlap [begin, begin + count).
+// Indices of the blocks of `size` numbers that overlap [begin, begin + count).
 Span blocks(Index begin, Index count, Index size) {
   return {begin / size, (begin + count + size - 1) / size};
 }
@@ -120,8 +120,8 @@ MapCells empty_cells(const MapPlace& place) {
   return cells;
 }
 
-// Writes the visible part of tile `target` to `result`. `tile` is this tile (up = 0) or a tile `up`
-// levels coarser, each cell of which fills 2^up x 2^up cells; `key` is its position.
+// Writes the visible cells of tile `target` to `result`, from `tile` at `key`: the target itself
+// (up = 0) or a tile that is `up` levels coarser, whose cells fill 2^up x 2^up cells of the target.
 void paste(const Tensor& tile, const Key& key, int up, const Key& target, MapCells& result) {
   const Index first_row = result.row / result.step, first_column = result.column / result.step;
   const auto visible = [](Index tile_number, Index first, Index count) {
@@ -206,7 +206,7 @@ struct MapPyramid::State {
   void work();
 };
 
-// Cells from cached tiles, exact or sampled; the nearest coarser tile replaces a missing one.
+// Cells from cached tiles, exact or sampled. The nearest coarser tile replaces a missing tile.
 MapCells MapPyramid::State::assemble(const MapPlace& place) {
   MapCells result = empty_cells(place);
   const std::vector<Job> visible = visible_jobs(place, place.level, false);
@@ -230,7 +230,7 @@ MapCells MapPyramid::State::assemble(const MapPlace& place) {
   return result;
 }
 
-// Queues missing tiles: samples of the visible level, its exact tiles, then coarser levels.
+// Queues missing tiles: samples of the visible level, exact tiles of this level, coarser levels.
 void MapPyramid::State::plan() {
   std::vector<Job> queue;
   const auto add = [&](const std::vector<Job>& candidates) {
@@ -274,7 +274,7 @@ void MapPyramid::State::store(const Job& job, Tensor cells) {
   }
 }
 
-// Pools a tile from the four tiles that it covers on the finer level; undefined if one is missing.
+// Pools a tile from the four tiles of the next finer level. Undefined if a finer tile is missing.
 Tensor MapPyramid::State::pool_children(const Job& job) {
   if (job.key.level == 0 || job.sampled) return {};
   const TileRequest request = job.tile_request();
@@ -298,7 +298,7 @@ Tensor MapPyramid::State::pool_children(const Job& job) {
           const bool is_stronger = std::abs(number) > std::abs(cell) ||
                                    (std::abs(number) == std::abs(cell) && number > cell);
           if (is_stronger) cell = number;
-        } else {  // weighted by pairs, since border cells have fewer
+        } else {  // weighted by numbers of pairs, which are smaller at the borders
           const Index pairs = std::min(step, child_request.height - r * step) *
                               std::min(step, child_request.width - c * step);
           cell += number * static_cast<float>(pairs);
@@ -319,7 +319,7 @@ Tensor MapPyramid::State::pool_children(const Job& job) {
 
 void MapPyramid::State::work() {
   Clock::time_point last_wake{};
-  bool has_changes = false;  // since the last wake
+  bool has_changes = false;  // the cache changed after last_wake
   std::unique_lock lock(mutex);
   for (;;) {
     changed.wait(lock, [&] { return is_ending || !jobs.empty(); });
@@ -346,7 +346,7 @@ void MapPyramid::State::work() {
   }
 }
 
-// Computes a tile without holding the lock; undefined if stopped or failed.
+// Computes a tile without holding the lock. The result is undefined after a stop or a failure.
 Tensor MapPyramid::State::compute(const Job& job, std::unique_lock<std::mutex>& lock) {
   Tensor cells;
   std::exception_ptr failure;

@@ -1,8 +1,8 @@
 // Attention maps at every resolution, computed in the background and cached.
 //
-// A map is a pyramid: on level l a cell pools 2^l x 2^l pairs, and cells come in tiles of
-// tile_side x tile_side. A visible tile is first shown as a sample (one row of pairs per cell) or
-// as an enlarged coarser tile, then exactly. Coarser levels follow, so that zooming out is fast.
+// A map is a pyramid: a cell of level l pools 2^l x 2^l pairs, and a tile has tile_side x tile_side
+// cells. A visible tile is first shown as a sample (one row of pairs per cell) or as an enlarged
+// coarser tile, then exactly. Coarser levels are computed last, so that zooming out is fast.
 #pragma once
 
 #include <exception>
@@ -31,7 +31,7 @@ struct MapPlace {
 int map_level(double height, double width, double pixels_down, double pixels_across);
 
 struct MapCells {
-  Tensor cells;               // all cells that overlap the visible rectangle; NaN if unknown
+  Tensor cells;               // all cells that overlap the visible rectangle; unknown cells are NaN
   Index row = 0, column = 0;  // first pair of the first cell, multiples of `step`
   Index step = 1;
   double exact = 0;  // fraction of the visible tiles that are exact
@@ -43,16 +43,16 @@ MapCells exact_cells(const MapPlace& place);
 class MapPyramid {
  public:
   static constexpr Index tile_side = 256;
-  static constexpr Index max_cached = Index{1} << 26;  // numbers: 256 MiB
+  static constexpr Index max_cached = Index{1} << 26;  // floats, 256 MiB
 
-  // The worker calls `wake` for new results of look(): at most every 30 ms, and at the end.
+  // The worker thread calls `wake` when look() has new cells: at most every 30 ms, and at the end.
   explicit MapPyramid(std::function<void()> wake);
-  ~MapPyramid();  // cancels and joins
+  ~MapPyramid();  // cancels and joins the worker
   MapPyramid(const MapPyramid&) = delete;
   MapPyramid& operator=(const MapPyramid&) = delete;
 
-  // A frame calls begin(), look() for each visible place, and end(); none of them blocks. After
-  // end() the worker computes the missing tiles of only these places, in order.
+  // A frame calls begin(), look() for each visible place, and end(); none of these calls blocks.
+  // After end(), the worker computes missing tiles of these places in the order of look() calls.
   void begin();
   MapCells look(const MapPlace& place);
   void end();
@@ -61,8 +61,8 @@ class MapPyramid {
   std::uint64_t version() const;
 
   struct Progress {
-    Index exact = 0, visible = 0;  // numbers of exact and of all visible tiles
-    bool busy = false;             // computes tiles, possibly of levels that are not visible
+    Index exact = 0, visible = 0;  // number of exact visible tiles, number of visible tiles
+    bool busy = false;             // the worker computes tiles, possibly of invisible levels
     std::exception_ptr error;      // null unless the worker failed
     std::string note;              // see AttentionTiles::note
   };

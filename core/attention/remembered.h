@@ -26,7 +26,7 @@ struct Remembered {
   Tensor compressed;  // [B, c, d]
   std::vector<std::int32_t> compressed_positions;  // [B c]
   std::vector<RowSource> compressed_sources;       // [B c]
-  Tensor keys, values;                // [B h_kv, m, d_k] of rows that are not projected again
+  Tensor keys, values;                // [B h_kv, m, d_k]; projected rows, stored instead of `rows`
   std::vector<double> usage;          // [B m] attention to each row, summed over heads and queries
   std::vector<Index> segment_counts;  // [m] number of segments that could attend to each row
 
@@ -39,27 +39,27 @@ struct Remembered {
 // Projects rows [B, n, d] of a layer's input to keys and values [B h_kv, n, d_k].
 using Projection = std::function<std::pair<Var, Var>(const Var& rows)>;
 
-// A completed segment, for VariantMemory::remember.
+// A completed segment of S tokens, for VariantMemory::remember.
 struct CompletedSegment {
   const Values& values;
   const NamedVars& weights;
   Index batch = 1, heads = 1, kv_heads = 1;
   Index first = 0;              // position of the segment's first row
-  Index segment_length = 0;     // S: the configured length, even if this segment is shorter
+  Index segment_length = 0;     // configured length; at least S
   Tensor x{};                   // [B, S, d] layer inputs
   HeadTensors<Tensor> input{};  // q, k and v before any encoding
-  Tensor attention{};           // [B h, S, c + m + S], if VariantMemory::needs_attention
-  Projection project{};         // with constant weights
-  // Receives loss terms: "auto_encoding".
+  Tensor attention{};           // [B h, S, c + m + S]; only if VariantMemory::needs_attention
+  Projection project{};         // uses constant weights
+  // Adds a loss term: "auto_encoding".
   std::function<void(const std::string& name, const Var& value)> add_loss{};
 };
 
-// Sources of the memory columns, which precede the segment's columns, for the first item of the
-// batch: compressed rows, then rows or stored keys. first: position of the segment's first row.
+// Sources of the attention map's memory columns, for the first item of the batch: compressed rows,
+// then rows or stored keys. first: position of the segment's first row.
 std::vector<RowSource> memory_sources(const Remembered& remembered, Index first);
 
-// Adds the remembered state to the weights: "mem.k", "mem.v", and for compressed rows
-// "compressed.k", "compressed.v" and their positions relative to `first`, "compressed.position".
+// Adds remembered keys and values to `weights` as "mem.k" and "mem.v". Adds compressed rows as
+// "compressed.k", "compressed.v" and "compressed.position" (positions relative to `first`).
 void recall(const Remembered& remembered, Index first, const Projection& project,
             NamedVars& weights);
 

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-// Slice of one head from an array whose first axis is heads, groups of heads, or 1.
+// Slice of one head from an array whose first axis counts heads or groups of heads, or is 1.
 Var slice_head(const Var& var, Index head, Index heads) {
   if (!var.defined()) return var;
   return var.value().slice(head / (heads / var.dim(0)), 1);

@@ -7,15 +7,15 @@
 
 namespace attnscope {
 
-// Scaled terms, [B h, L_q, L_k] each, 0 where not allowed (spec.md, section 3; `--terms`). Their
-// sum (times Factor, if present) is the score before the score cap. Content is always present.
+// Scaled terms [B h, L_q, L_k], 0 where not allowed (spec.md, section 3; `--terms`). The score
+// before the cap is their sum, or Factor times the sum of all others. Content is always present.
 std::map<Term, Tensor> score_terms(const Part& part);
 
-// Queries or keys as the sum of a content and a position part.
+// Queries or keys as the sum of a content vector and a position vector.
 struct Addends {
   Var content, position;  // [B h, L, d_k] each
 };
-// Products of all pairs of addends, for Part::split (input encodings).
+// Product of each query addend with each key addend, for Part::split of input encodings.
 std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& keys);
 
 }  // namespace attnscope

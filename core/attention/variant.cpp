@@ -157,7 +157,7 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
     const bool is_parameter =
         std::any_of(info.parameters.begin(), info.parameters.end(),
                     [&](const Parameter& parameter) { return parameter.key == subject; });
-    return is_parameter ? path + message : message;  // otherwise the subject is a tensor
+    return is_parameter ? path + message : message;  // the subject is a parameter or a tensor
   };
   const std::string problem = objection(v, variant_choice.values, "variant.");
   return problem.empty() ? objection(e, encoding_choice.values, "position.") : problem;
@@ -168,7 +168,7 @@ OperationResult evaluate(const OperationInput& input, Backend& backend,
   const Variant& v = variant(input.variant.id);
   const Encoding& e = encoding(input.encoding.id);
   const Dimensions dimensions = operation_dimensions(input);
-  // Cached keys are not cross-attention: the queries are the last of the same sequence.
+  // Cached keys are not cross-attention: queries and keys belong to one sequence.
   const bool has_cached_keys = !input.positions.empty();
   const Index keys = key_count(input);
   const std::string reason = refusal(input.variant, input.encoding, input.causal, dimensions,

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// Minimum columns per thread. Threads divide columns, so that sums do not depend on their number.
+// Minimum columns per thread. Threads divide columns, not sums, for reproducible results.
 constexpr Index kColumns = 64;
 
 std::vector<Index> strides_in(const Shape& shape, std::size_t result_rank) {

@@ -18,13 +18,13 @@ struct BroadcastAxis {
 // Innermost axis last; never empty.
 std::vector<BroadcastAxis> broadcast_axes(const Shape& result, const Shape& a, const Shape& b);
 
-// Offsets of row `row` (all axes but the last, counted row-major) in both operands.
+// Offsets of row `row` in both operands. Rows are counted row-major over all axes but the last.
 struct BroadcastRow {
   Index a = 0, b = 0;
 };
 BroadcastRow broadcast_row(const std::vector<BroadcastAxis>& axes, Index row);
 
-// Sums over broadcast axes, the gradient of a broadcast: reduces `t` to `shape`.
+// Sums `t` over its broadcast axes to `shape`: the gradient of a broadcast.
 Tensor sum_to_shape(const Tensor& t, const Shape& shape);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// to[i] = f(a[i * stride_a], b[i * stride_b]), strides 0 or 1. Separate loops can be vectorised.
+// to[i] = f(a[i * stride_a], b[i * stride_b]), strides 0 or 1. One loop per case can be vectorised.
 template <class F>
 void zip_row(const float* a, const float* b, float* to, const BroadcastAxis& axis, Index first,
              Index last, const F& f) {
@@ -257,7 +257,7 @@ Var dropout(const Var& x, double rate, std::uint64_t seed) {
   }
   if (rate == 0) return x;
   const float factor = static_cast<float>(1 / (1 - rate));
-  const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);  // out of 2^24 random values
+  const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);  // of 2^24 random values
   const std::uint64_t stream = Random(seed).bits();
   // The backward pass draws the factors again instead of storing them.
   const auto apply = [zeros, stream, factor](const Tensor& from) {

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Independent partial sums of a row, in vector registers.
+// Number of independent partial sums of a row, which fit into vector registers.
 constexpr Index kLanes = 32;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
@@ -95,7 +95,7 @@ void norm_row_backward(const float* x, const float* gradient, const float* gain,
   }
 }
 
-// Adds column sums of gradient * n (n as above), or of gradient if x is null, to input's gradient.
+// Adds column sums to input's gradient: of gradient * n (see above), or of gradient if x is null.
 void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& rows, const Tensor* x,
                         const RowStatistics& s) {
   constexpr Index kColumns = 64;

@@ -13,16 +13,16 @@ Var sum_axis(const Var& x, Index axis);  // [..., n, ...] -> [..., ...]
 Var softmax(const Var& x);
 Var log_softmax(const Var& x);
 
-// Mean over rows of -log softmax(logits)[target]. logits: [..., n], targets: the shape before n,
-// each in [0, n), or -1 for an ignored row. 0 if all rows are ignored.
+// Mean over rows of -log softmax(logits)[target]. logits: [..., n]; targets: [...], each in [0, n),
+// or -1 to ignore the row. 0 if all rows are ignored.
 Var cross_entropy(const Var& logits, const IntTensor& targets);
 
 // Normalises rows along the last axis to length 1. Lengths are computed in double precision; a zero
 // row stays zero.
 Var unit_rows(const Var& x);
 
-// Normalises rows along the last axis, of size d: (x - mean) / sqrt(variance + epsilon) * gain +
-// bias (Ba et al., 2016), gain [d], and bias [d] or undefined.
+// Normalises rows along the last axis, of size d (Ba et al., 2016): (x - mean) / sqrt(variance +
+// epsilon) * gain + bias. gain: [d]; bias: [d] or undefined.
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon);
 // x / sqrt(mean(x^2) + epsilon) * gain (Zhang and Sennrich, 2019).
 Var rms_norm(const Var& x, const Var& gain, double epsilon);

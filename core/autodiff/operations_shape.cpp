@@ -14,7 +14,7 @@ Index row_grain(Index row_size) {
   return std::max(Index{1}, kGrain / std::max(row_size, Index{1}));
 }
 
-// Normalises an axis that may count from the end to [0, rank).
+// Returns the axis in [0, rank). A negative `axis` counts from the end.
 Index normalise_axis(const char* operation, const Shape& shape, Index axis) {
   const Index rank = static_cast<Index>(shape.size());
   if (axis < -rank || axis >= rank) {
@@ -41,7 +41,7 @@ void copy_floats(const float* from, float* to, Index count) {
   if (count > 0) std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-// Copies blocks of `size` numbers: block i from from + i * from_step to to + i * to_step.
+// Copies blocks of `size` numbers: to[i * to_step + j] = from[i * from_step + j] for j < size.
 void copy_blocks(const float* from, Index from_step, float* to, Index to_step, Index blocks,
                  Index size) {
   parallel_for(blocks, row_grain(size), [=](Index first, Index last) {
@@ -53,7 +53,7 @@ Tensor permute_axes(const Tensor& x, const std::vector<Index>& axes) {
   const std::size_t rank = axes.size();
   std::vector<Index> strides(rank, 1);
   for (std::size_t i = rank - 1; i-- > 0;) strides[i] = strides[i + 1] * x.shape()[i + 1];
-  Shape shape(rank), steps(rank);  // of the result: its shape, its strides in x
+  Shape shape(rank), steps(rank);  // shape of the result; strides of its axes in x
   for (std::size_t i = 0; i < rank; ++i) {
     shape[i] = x.shape()[static_cast<std::size_t>(axes[i])];
     steps[i] = strides[static_cast<std::size_t>(axes[i])];
@@ -132,7 +132,7 @@ struct Rotation {
   Tensor cosine, sine;  // [L, p]
   bool is_interleaved;
 };
-// Rotates by the angles, or by their negatives if `sign` is -1.
+// Rotates pairs by sign * angle; sign is 1 or -1.
 Tensor apply_rotation(const Tensor& x, const Rotation& r, float sign) {
   Tensor result(x.shape());
   const Index d = x.dim(-1), length = x.dim(-2), pairs = r.cosine.dim(1);

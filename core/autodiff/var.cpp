@@ -47,7 +47,7 @@ class Node {
   Tensor gradient;
   std::vector<Var> inputs;
   Backward backward;
-  bool is_freed = false;  // an operation whose backward has run
+  bool is_freed = false;  // true after this operation's backward has run
 };
 
 namespace {

@@ -1,9 +1,9 @@
 // Reverse-mode automatic differentiation.
 //
-// A Var is a Tensor plus, if any of its inputs requires a gradient, a node on the tape that records
-// its computation. Without such an input (inference) no node is created and nothing is allocated
-// for gradients, so the same code serves both. Operations are free functions in the operations_*.h
-// files of this folder; operation_names() lists them all, and the tests iterate over that list.
+// A Var is a Tensor. If an input of its computation requires a gradient, it also has a node on the
+// tape, which records the computation. In inference no input requires a gradient: the same code
+// then creates no nodes and allocates nothing for gradients. Operations are free functions in the
+// operations_*.h files of this folder; operation_names() lists them all, for the tests.
 //
 // A tape belongs to the thread that records it.
 #pragma once
@@ -45,15 +45,15 @@ class Var {
   std::shared_ptr<Node> node_;
 };
 
-// Adds to an input's gradient; no-op for constants. Stores the first `gradient` without a copy, so
-// the caller must not write to it afterwards. InputError for a wrong shape.
+// Adds `gradient` to an input's gradient; no-op for constants. Stores the first `gradient` without
+// a copy, so the caller must not write to it afterwards. InputError for a wrong shape.
 void accumulate(const Var& input, const Tensor& gradient);
-// For operations that write into the gradient's memory: `add(gradient, overwrite)` must overwrite
-// all of it if `overwrite` (it is uninitialised then), and add to it otherwise.
+// Like accumulate(), but add(gradient, overwrite) writes into the gradient's memory. It must set
+// the uninitialised memory if `overwrite`, else add to it.
 void accumulate_with(const Var& input, const std::function<void(Tensor&, bool overwrite)>& add);
 
-// Adds the gradients of a scalar to every parameter that it depends on. Frees the tape behind
-// `loss`; record the computation again for another backward pass.
+// Adds the gradient of the scalar `loss` to every parameter that `loss` depends on. Frees the tape
+// of `loss`: another backward pass needs a new recording of the computation.
 void backward(const Var& loss);
 
 // Names of all differentiable operations, as passed to record().
@@ -66,8 +66,8 @@ Var add_to_tape(Tensor value, std::vector<Var> inputs,
                 std::function<void(const Tensor&, const std::vector<Var>&)> backward);
 
 // Creates an operation's result. `backward(gradient of the result, inputs)` adds to the inputs'
-// gradients with accumulate(); it is dropped if no input requires a gradient. The tape keeps the
-// inputs; backward captures everything else it needs.
+// gradients with accumulate(). `backward` is dropped if no input requires a gradient. The tape
+// keeps the inputs; `backward` captures everything else that it needs.
 template <class Backward>
 Var record(std::string_view operation, Tensor value, std::vector<Var> inputs, Backward&& backward) {
   if (!requires_tape(operation, inputs)) return Var(std::move(value));

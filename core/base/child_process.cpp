@@ -20,9 +20,9 @@ namespace attnscope {
 namespace {
 
 constexpr int kPollMilliseconds = 100;
-constexpr std::size_t kMaxLine = 4096;  // bytes kept of a line
+constexpr std::size_t kMaxLine = 4096;  // maximum bytes kept per line
 
-// The reading end of a pipe to the program, and the last line that it has written.
+// Reading end of a pipe that the program writes to, and the last line read from the pipe.
 class OutputPipe {
  public:
   OutputPipe() {
@@ -42,7 +42,7 @@ class OutputPipe {
   void close_writing_end() { close_end(1); }
   const std::string& last_line() const { return line_.empty() ? complete_ : line_; }
 
-  // Reads available bytes; closes the pipe at its end.
+  // Reads available bytes. Closes the pipe at end of file.
   void read_available() {
     std::array<char, 4096> bytes;
     const ssize_t count = ::read(ends_[0], bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// Running another program and waiting for it.
+// Runs another program and waits for it.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 namespace attnscope {
 
 struct ProgramResult {
-  int status = 0;           // exit status; 128 + the signal's number if a signal ended it
-  std::string last_output;  // last line on its standard output
-  std::string last_error;   // last line on its standard error
+  int status = 0;           // exit status, or 128 + the number of the signal that ended it
+  std::string last_output;  // last line of the program's standard output
+  std::string last_error;   // last line of the program's standard error
 };
 
-// Runs arguments[0] without input, in its own process group, and calls `while_running` about ten
-// times per second. If that throws, or this thread's work is cancelled (stop.h), ends the group
-// with SIGTERM, waits for it and rethrows. WorkError if the program cannot be started.
+// Runs program arguments[0] in a new process group without input. Calls `while_running` about ten
+// times per second; if it throws or this thread's work is cancelled (stop.h), ends the group with
+// SIGTERM, waits for it and rethrows. WorkError if the program cannot be started.
 ProgramResult run_program(const std::vector<std::string>& arguments,
                           const std::function<void()>& while_running);
 

@@ -1,5 +1,5 @@
-// Exceptions that end work early. Messages are one line, name the place, the expected and the found
-// value, and are shown to the user unchanged.
+// Exceptions that end work early. A message is one line that names the place, the expected value
+// and the found value. The user sees it unchanged.
 #pragma once
 
 #include <stdexcept>

@@ -38,8 +38,8 @@ class Descriptor {
   int fd_;
 };
 
-// Describes `error` (errno) on `path`. Names the offending parent folder if there is one, since the
-// system's message ("Not a directory") does not.
+// Returns a message for `error` (an errno value) at `path`. If a parent folder is missing or a
+// file, names it, because the system's message ("Not a directory") does not.
 std::string describe_error(const std::filesystem::path& path, int error) {
   std::filesystem::path folder;
   for (const std::filesystem::path& part : path.parent_path()) {
@@ -58,7 +58,7 @@ std::string describe_error(const std::filesystem::path& path, int error) {
   throw WorkError(path.string() + ": cannot be written: " + describe_error(path, error));
 }
 
-// Returns 0 or errno.
+// Returns 0 on success, else errno.
 int write_all(int fd, std::string_view bytes) {
   constexpr std::size_t kMaxWrite = std::size_t{1} << 23;
   while (!bytes.empty()) {
@@ -87,7 +87,7 @@ mode_t new_file_mode() {
   return 0666 & ~mask;
 }
 
-// ".loss.csv.attnscope-", followed by the process id and six random characters.
+// Returns ".loss.csv.attnscope-" for "loss.csv". Process id and six random characters are appended.
 std::string temporary_prefix(const std::filesystem::path& path) {
   constexpr std::size_t kMaxName = 180;  // file names have at most 255 bytes
   return "." + path.filename().string().substr(0, kMaxName) + ".attnscope-";
@@ -134,7 +134,7 @@ class TemporaryFile {
   }
 
  private:
-  // Never destroyed: a thread may write while the process ends.
+  // The mutex is never destroyed: a thread may write while the process ends.
   static std::mutex& mutex() {
     static std::mutex& instance = *new std::mutex;
     return instance;
@@ -203,7 +203,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
   if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
     throw InputError(name + ": is a folder");
   }
-  // Read to the end: pipes have no size, and a file may grow meanwhile.
+  // Reads until end of file, because pipes have no size and a file may grow during reading.
   std::string bytes;
   if (S_ISREG(status.st_mode)) {
     bytes.reserve(std::min(max_bytes, static_cast<std::size_t>(status.st_size)));

@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-// InputError "position.type: expected one of none, sinusoidal, ..., found \"x\"" for an unknown id;
-// the message begins with `path`.
+// Throws InputError "position.type: expected one of none, sinusoidal, ..., found \"x\"" for an
+// unknown id. `path` ("position.type") begins the message.
 template <class List>
 const typename List::value_type& find_by_id(const List& list, std::string_view id,
                                             std::string_view path) {

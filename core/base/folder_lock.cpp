@@ -27,7 +27,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const char* owner)
 }
 
 FolderLock::~FolderLock() {
-  if (is_new_folder_) ::rmdir(folder_.c_str());  // no effect on a folder with contents
+  if (is_new_folder_) ::rmdir(folder_.c_str());  // fails if the folder is not empty
   ::close(descriptor_);
 }
 

@@ -5,12 +5,12 @@
 
 namespace attnscope {
 
-// Locks a folder until the object is destroyed or the process ends; flock(2) leaves no lock file
-// after a crash. Creates a missing folder; the destructor removes it again if it is empty.
+// Locks a folder with flock(2) until the object is destroyed or the process ends, also by a crash.
+// The constructor creates a missing folder. The destructor removes this new folder if it is empty.
 class FolderLock {
  public:
-  // `owner` is the kind of work: "training". InputError "FOLDER: in use by another OWNER" if the
-  // folder is locked, also by this process. WorkError if it cannot be created or opened.
+  // `owner` is the kind of work: "training". InputError "FOLDER: in use by another OWNER" if any
+  // process, also this one, holds the lock. WorkError if the folder cannot be opened.
   FolderLock(const std::filesystem::path& folder, const char* owner);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

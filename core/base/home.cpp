@@ -12,7 +12,7 @@ std::filesystem::path program_file() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) return program;
-  // Without /proc: the path in argv[0].
+  // Without /proc, uses the path that started the program.
   const auto* argv0 = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (argv0 == nullptr) return {};
   return std::filesystem::canonical(argv0, error);

@@ -30,7 +30,7 @@ Library to_library(const Json& value) {
   return nullptr;
 }
 
-// SAX handler; `open_` is the path of unfinished containers, outermost first.
+// SAX handler that builds `value`. `open_` holds the unfinished containers, outermost first.
 class Reader : public nlohmann::json_sax<Library> {
  public:
   Json value;
@@ -42,7 +42,7 @@ class Reader : public nlohmann::json_sax<Library> {
   bool number_unsigned(std::uint64_t v) override { return put(v), true; }
   bool number_float(double v, const std::string&) override { return put(v), true; }
   bool string(std::string& v) override { return put(std::move(v)), true; }
-  bool binary(Library::binary_t&) override { return false; }  // not in JSON text
+  bool binary(Library::binary_t&) override { return false; }  // JSON text has no binary values
 
   bool start_object(std::size_t) override { return open(Json::object()), true; }
   bool start_array(std::size_t) override { return open(Json::array()), true; }
@@ -58,7 +58,7 @@ class Reader : public nlohmann::json_sax<Library> {
   }
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    constexpr int kNumberRange = 406;  // the library's id
+    constexpr int kNumberRange = 406;  // the library's id of number overflow
     throw JsonError(error.id == kNumberRange ? "invalid JSON: number out of range"
                                              : "invalid JSON at byte " + std::to_string(byte));
   }
@@ -187,7 +187,7 @@ Json Json::object() {
 }
 
 Json Json::parse(std::string_view text, std::string* repeated) {
-  if (const auto zero = text.find('\0'); zero != text.npos) {  // nlohmann/json would stop there
+  if (const auto zero = text.find('\0'); zero != text.npos) {  // nlohmann/json stops at a zero byte
     throw JsonError("invalid JSON at byte " + std::to_string(zero + 1));
   }
   Reader reader;

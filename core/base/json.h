@@ -1,6 +1,6 @@
-// JSON values. Wraps nlohmann/json, whose header takes seconds to compile, in json.cpp alone.
-// Like that library, Json sorts the keys of objects and distinguishes signed from unsigned
-// integers, so that both write the same text.
+// JSON values. Only json.cpp includes nlohmann/json, whose header takes seconds to compile. Like
+// nlohmann/json, Json sorts the keys of objects and distinguishes signed from unsigned integers, so
+// that both libraries write the same text.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ class Json {
 
   Json() = default;  // null
   Json(std::nullptr_t) {}
-  template <std::same_as<bool> T>  // excludes pointers
+  template <std::same_as<bool> T>  // pointers do not convert
   Json(T value) : value_(value) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) Json(T value) : value_(Integer<T>{value}) {}
@@ -53,24 +53,24 @@ class Json {
       : Json(Object(members.begin(), members.end())) {}
   Json(Array list);
   Json(Object members);
-  // An object if every element is a pair that begins with a string, as in
-  // {{"type", "full"}, {"k", 3}}; else an array.
+  // Creates an object if every element is a pair that begins with a string, as in {{"type",
+  // "full"}, {"k", 3}}; else an array.
   Json(std::initializer_list<Json> list);
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
   ~Json();
-  static Json array(std::initializer_list<Json> list = {});  // even if all members are pairs
+  static Json array(std::initializer_list<Json> list = {});  // an array even of pairs
   static Json object();
 
-  // JsonError with the byte of the first syntax error, or if nested deeper than kMaxDepth. If an
-  // object repeats a key, the last value wins; `repeated` receives the first repeated key.
+  // JsonError for a syntax error, with its byte offset, or for nesting deeper than kMaxDepth. The
+  // last value of a repeated key wins; `repeated` receives the first repeated key.
   static Json parse(std::string_view text, std::string* repeated = nullptr);
   static Json parse_or_null(std::string_view text);  // null for invalid JSON
-  // Text on one line (indent < 0), or a line per member with `indent` spaces per level.
+  // Returns one line if indent < 0, else one line per member, with `indent` spaces per level.
   std::string dump(int indent = -1, BadUtf8 on_bad_utf8 = BadUtf8::Reject) const;
-  std::string dump_ascii() const;  // on one line; non-ASCII escaped, invalid UTF-8 replaced
+  std::string dump_ascii() const;  // one line; escapes non-ASCII, replaces invalid UTF-8
 
   bool is_null() const { return holds<std::monostate>(); }
   bool is_boolean() const { return holds<bool>(); }
@@ -98,21 +98,21 @@ class Json {
   Json& operator[](std::size_t index);
   void push_back(Json value);  // turns null into an array
 
-  // Objects. Null acts as an empty object; JsonError for other types, except that find() returns
-  // nullptr and contains() false.
+  // Objects. Null acts as an empty object. For other types, find() returns nullptr, contains()
+  // returns false, and the remaining functions throw JsonError.
   const Object& items() const;
   const Json* find(std::string_view key) const;  // nullptr if absent
   bool contains(std::string_view key) const { return find(key) != nullptr; }
   const Json& operator[](std::string_view key) const;  // JsonError if absent
-  Json& operator[](std::string_view key);              // inserts; turns null into an object
+  Json& operator[](std::string_view key);              // inserts a missing key
   const Json& at(std::string_view key) const { return (*this)[key]; }
   void erase(std::string_view key);
 
-  // RFC 6901: "/model/layers/0", "~1" for a slash in a key. Creates missing members.
+  // Member at a JSON pointer (RFC 6901), "/model/layers/0". Creates missing members.
   Json& at_pointer(std::string_view pointer);
   // Leaf values by JSON pointer; empty arrays and objects become null.
   Object flatten() const;
-  void merge_patch(const Json& patch);  // RFC 7396: null removes
+  void merge_patch(const Json& patch);  // RFC 7396: a null removes its key
 
   // Numbers compare by value regardless of type; other types are unordered.
   friend bool operator==(const Json& a, const Json& b) { return equal(a, b); }

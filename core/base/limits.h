@@ -1,6 +1,6 @@
-// Upper limits on input sizes, in bytes unless noted. Larger input is rejected, with an error that
-// names it, before memory is allocated. Other allocations are bounded by the input itself: tensors
-// by the bytes in the file, archive members by their arrays, JSON by its length.
+// Upper limits on input sizes, in bytes unless noted. Larger input is rejected before memory is
+// allocated for it. Other allocations are bounded by the input itself: tensors by the bytes in the
+// file, archive members by their arrays, JSON by its length.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ inline constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 inline constexpr std::uint64_t kMaxTensorHeader =
     100'000'000;  // JSON header of a safetensors file, as in its reference library
 inline constexpr std::uint64_t kMaxGgufElements =
-    20'000'000;  // of all metadata arrays of a GGUF file: tokens, scores, types, merges
-inline constexpr std::size_t kMaxUnpacked = 4096 * kMegabyte;      // all arrays of an archive
-inline constexpr std::size_t kMaxTokenList = 64 * kMegabyte;       // a list of tokens
-inline constexpr std::size_t kMaxPngText = 64 * kMegabyte;         // one PNG text chunk, unpacked
+    20'000'000;  // in all metadata arrays of a GGUF file together
+inline constexpr std::size_t kMaxUnpacked = 4096 * kMegabyte;  // all arrays of an archive, unpacked
+inline constexpr std::size_t kMaxTokenList = 64 * kMegabyte;   // a token list file
+inline constexpr std::size_t kMaxPngText = 64 * kMegabyte;     // one PNG text chunk, unpacked
 inline constexpr std::size_t kMaxPngTextMemory = 256 * kMegabyte;  // all text chunks of a PNG
 inline constexpr std::size_t kMaxImageBytes = 64 * kMegabyte;      // an image file
 inline constexpr int kMaxImageSide = 16384;                        // pixels

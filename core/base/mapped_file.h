@@ -23,8 +23,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-// Returns the mapped pages entirely within these bytes to the system; reading them again loads
-// them from the file.
+// Releases the memory of mapped pages that lie entirely within these bytes. Reading the bytes again
+// loads them from the file.
 void release_mapped_pages(const std::uint8_t* bytes, std::size_t count);
 
 }  // namespace attnscope

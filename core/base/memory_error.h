@@ -1,5 +1,5 @@
-// Errors of work that exceeds the memory budget. what() names no options or menus; text() adds the
-// controls of the window or command line.
+// Errors of work that exceeds the memory budget. what() names no controls; text() adds those of the
+// window or command line.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace attnscope {
 
-// Names of the controls that avoid the error: "--memory". Empty names are omitted.
+// Names of controls that help to avoid the error: "--memory". text() omits empty names.
 struct MemoryControls {
   std::string budget{}, tokens{}, micro_batch{};
 };
 
-// Additional base class of these errors, next to InputError or WorkError.
+// Second base class of memory errors, next to InputError or WorkError.
 struct MemoryHint {
   virtual ~MemoryHint() = default;
   virtual std::string text(const MemoryControls& controls) const = 0;

@@ -17,11 +17,10 @@ namespace {
 
 // More ranges than threads, so that a delayed thread does not delay the whole loop.
 constexpr Index kRangesPerThread = 4;
-// Limit on range length, about 10 ms: cancellation is checked between ranges.
+// Maximum grains per range (about 10 ms), because cancellation is checked between ranges.
 constexpr Index kMaxGrains = 256;
 // Waking a sleeping thread takes as long as a small loop. A waiting thread therefore spins for
-// about ten microseconds, then yields (the thread it waits for may need this processor), then
-// sleeps.
+// about ten microseconds, then yields its processor to other threads for kYieldTime, then sleeps.
 constexpr int kSpins = 300;
 constexpr std::chrono::microseconds kYieldTime{200};
 
@@ -53,7 +52,8 @@ void wait_while(const std::atomic<int>& number, int old_number) {
 }
 
 // One parallel loop. Each thread first runs its own share of neighbouring ranges and then helps
-// with other shares. A thread has about the same share in successive loops, for cache locality.
+// with the shares of other threads. A thread's share is about the same in successive loops, for
+// cache locality.
 class Loop {
  public:
   Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,
@@ -102,7 +102,7 @@ class Loop {
     Index end = 0;
   };
   const std::function<void(Index, Index)>& body_;
-  Index count_, step_;  // items; items per range
+  Index count_, step_;  // number of items; items per range
   const Stop stop_;
   std::vector<Share> shares_;
   std::atomic<bool> has_failed_{false};

@@ -20,7 +20,7 @@ std::string number_text(double number) {
   return std::string(buffer, end.ptr);
 }
 
-// "", " greater than 0", " from 1 to 5". Mentions a default maximum only if `mentions_maximum`.
+// Text "", " greater than 0", " from 1 to 5". Mentions a default maximum if `mentions_maximum`.
 std::string range_text(const Parameter& parameter, bool mentions_maximum = false) {
   const bool is_integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
                           parameter.kind == Kind::IntegerLists;
@@ -356,7 +356,7 @@ Value value_from_text(const Parameter& parameter, std::string_view text, std::st
 std::string to_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   std::string compact = to_json(value).dump();
-  if (compact.ends_with(".0")) compact.resize(compact.size() - 2);  // a real number
+  if (compact.ends_with(".0")) compact.resize(compact.size() - 2);  // 3.0 becomes 3
   std::string spaced;
   for (const char c : compact) {
     spaced += c;

@@ -26,7 +26,7 @@ using Value =
 
 // Limits of a number, or of each number in a list.
 struct ParameterLimits {
-  double min = 0, max = 2147483647;  // products of two integers still fit an Index
+  double min = 0, max = 2147483647;  // so that products of two integers fit an Index
   bool min_excluded = false;         // Real: the interval is open at `min`
 };
 
@@ -38,11 +38,11 @@ struct SliderRange {
 
 // Restrictions of a parameter's effect; none by default.
 struct ParameterScope {
-  bool models = false;    // only in whole models
-  bool segments = false;  // only in models that read segments
-  bool training = false;  // used only by training and reported training losses
-  // "width" or "height" if the parameter is a dimension of an image whose pixels are the tokens. A
-  // parameter with that key must equal the image's dimension.
+  bool models = false;    // has an effect only in whole models
+  bool segments = false;  // has an effect only in models that read segments
+  bool training = false;  // affects only training and reported training losses
+  // "width" or "height" if the parameter is that dimension of an image whose pixels are the tokens.
+  // A parameter whose key equals this word must have the image's value.
   std::string image{};
 };
 
@@ -67,16 +67,16 @@ struct Parameter {
   std::string label{};   // "Window": in the user interface
   std::string help{};    // one sentence
   Kind kind = Kind::Integer;
-  bool required = false;  // no default: JSON must provide it (the window starts at `initial`)
-  bool optional = false;  // may be unset; the window then offers `initial` as a first value
+  bool required = false;                  // no default: JSON must contain the key
+  bool optional = false;                  // no default: may be unset
   std::string unset_label = "automatic";  // label of an unset optional parameter, one or two words
   ParameterScope scope{};
-  Value initial{};  // default; for a required parameter, the value that the window offers first
+  Value initial{};  // default; if there is none, the value that the window offers first
   // A value that shows the parameter's effect on a text of `length` tokens; empty: use `initial`.
   std::function<Value(Index length)> illustrative_default{};
   ParameterLimits limits{};
-  SliderRange slider{};                    // Integer, Real
-  std::vector<ParameterChoice> choices{};  // Choice: the first is the default
+  SliderRange slider{};                    // for Integer and Real
+  std::vector<ParameterChoice> choices{};  // for Choice: the first is the default
 };
 
 // Description of valid values: "an integer of at least 0", "one of first, second".
@@ -113,7 +113,7 @@ class Values {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// Default values; required parameters get `initial`.
+// Default values. Required parameters get `initial`; optional ones stay unset.
 Values default_values(const std::vector<Parameter>& parameters);
 
 // Illustrative values for a text of `length` tokens (0: unknown), used when the user selects a
@@ -143,7 +143,7 @@ Index divisor_near(Index length, double target);  // nearest divisor; the smalle
 Json to_json(const Value& value);
 Json to_json(const Values& values);
 
-// Throws InputError if `parameter` does not allow `value`; for values not read from JSON.
+// Throws InputError if `parameter` does not allow `value`. For values that were not read from JSON.
 void check_value(const Parameter& parameter, const Value& value, std::string_view path);
 
 // Parses a command-line value, such as "3" for "window"; lists are JSON.

@@ -42,7 +42,7 @@ double group_quota(const fs::path& group) {
 int affinity_processors() {
   cpu_set_t affinity;
   CPU_ZERO(&affinity);
-  // Fails on machines with more processors than fit into cpu_set_t.
+  // sched_getaffinity() fails if the machine has more processors than fit into cpu_set_t.
   if (sched_getaffinity(0, sizeof affinity, &affinity) == 0) return CPU_COUNT(&affinity);
   return static_cast<int>(std::thread::hardware_concurrency());
 }
@@ -75,7 +75,7 @@ double cgroup_processors(std::string_view proc_self_cgroup, const fs::path& root
     for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
       apply_limit(group_quota(hierarchy_root / group));
     }
-    apply_limit(group_quota(hierarchy_root));  // in a container the group itself is the root
+    apply_limit(group_quota(hierarchy_root));  // in a container, the process's group is the root
   }
   return smallest;
 }

@@ -7,14 +7,14 @@
 namespace attnscope {
 namespace {
 
-// Minimum progress for an estimate of the remaining time.
+// Minimum completed fraction and elapsed seconds for an estimate of the remaining time.
 constexpr double kMinFraction = 0.01, kMinSeconds = 0.2;
 
 }  // namespace
 
 void Progress::begin_stage(std::string name, double from, double to) {
   const std::scoped_lock lock(mutex_);
-  // A new run, or the first stage with a known range.
+  // Restarts the clock for a new run and at the first stage with a known range.
   if (to > 0 && (to_ <= 0 || from < from_)) start_ = Clock::now();
   stage_ = std::move(name);
   from_ = from;

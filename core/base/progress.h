@@ -10,8 +10,8 @@ namespace attnscope {
 
 class Progress {
  public:
-  // Begins a stage, "layer 3 of 4", that covers the fractions [from, to] of the work. Both are 0
-  // while the size of the work is unknown, such as during reading of a file.
+  // Begins a stage, "layer 3 of 4", that covers the fractions [from, to] of the work. `from` and
+  // `to` are 0 while the size of the work is unknown.
   void begin_stage(std::string name, double from, double to);
   // Sets the completed fraction of the stage, in [0, 1]. Cheap enough for kernel threads.
   void set_stage_fraction(double fraction) { fraction_.store(fraction, std::memory_order_relaxed); }

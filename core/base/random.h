@@ -18,20 +18,20 @@ class Random {
     state_ += kStep;
     return result;
   }
-  // Result of call `number` (from 0) of bits(), starting at `state`.
+  // Result of call `number` (from 0) of bits() on a generator in this state.
   static std::uint64_t at(std::uint64_t state, std::uint64_t number) {
     std::uint64_t z = state + (number + 1) * kStep;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // In [0, 1), 53 bits.
+  // Uniform in [0, 1), with 53 random bits.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  // In [0, count), count > 0. The bias is below count / 2^64.
+  // Uniform in [0, count); requires count > 0. The bias is below count / 2^64.
   std::uint64_t below(std::uint64_t count) {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(bits()) * count) >> 64);
   }
-  // Mean 0, variance 1 (Box and Muller, 1958).
+  // Normal with mean 0 and variance 1 (Box and Muller, 1958).
   double normal() {
     const double radius = std::sqrt(-2 * std::log(1 - uniform()));
     return radius * std::cos(2 * std::numbers::pi * uniform());

@@ -14,18 +14,18 @@
 
 namespace attnscope {
 
-// Maps names to immutable values. Retains the `capacity` most recently used values, and finds an
-// older one as long as a caller still uses it. Thread-safe: a thread waits only for another thread
+// Maps names to immutable values. Keeps the `capacity` most recently used values. Also finds an
+// older value while a caller still holds it. Thread-safe: a thread waits only for another thread
 // that loads the same name.
 //
-// `Stamp` distinguishes versions of a name, for example by a file's modification time.
+// `Stamp` distinguishes versions of a name's value: a file's modification time, for example.
 template <class Value, class Stamp>
 class SharedCache {
  public:
   explicit SharedCache(std::size_t capacity) : capacity_(capacity) {}
 
-  // Returns the cached value, or calls `read` if the name is absent or its stamp differs.
-  // Exceptions of `read` propagate, and nothing is cached.
+  // Returns the cached value, or calls `read` if the name is absent or its stamp differs. If `read`
+  // throws, caches nothing and rethrows.
   std::shared_ptr<const Value> get(const std::string& name, const Stamp& stamp,
                                    const std::function<Value()>& read) {
     const std::shared_ptr<Entry> entry = find_or_add(name);
@@ -41,7 +41,7 @@ class SharedCache {
     return value;
   }
 
-  Index reads() const {  // calls of `read` that succeeded
+  Index reads() const {  // number of successful calls of `read`
     const std::scoped_lock lock(mutex_);
     return reads_;
   }

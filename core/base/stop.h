@@ -22,8 +22,8 @@ class Stop {
 };
 
 // While a StopScope is alive, check_stop() and parallel loops (parallel.h) on this thread throw
-// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work on another
-// thread opens its own scope, with current_stop() of the thread that waits for it.
+// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work on another thread opens a
+// scope there, with the current_stop() of the thread that waits for the work.
 class StopScope {
  public:
   explicit StopScope(Stop stop);
@@ -43,7 +43,7 @@ class UninterruptedScope {
 };
 
 // Throws Stopped if this thread's work is cancelled. Does nothing outside a scope. Costs a few
-// nanoseconds; long work calls it at least every few milliseconds.
+// nanoseconds; in long work, call it at least every few milliseconds.
 void check_stop();
 
 // True if this thread's work is cancelled. parallel_for bodies with slow items poll it and return
@@ -53,8 +53,8 @@ bool is_stopping();
 // The innermost scope's Stop; outside any scope, a Stop that is never requested.
 const Stop& current_stop();
 
-// True on a thread inside a parallel_for body. Once the caller's scope is cancelled, such a loop
-// skips the ranges that have not started and throws Stopped.
+// True on a thread inside a parallel_for body. Once the scope of parallel_for's caller is
+// cancelled, the loop skips the ranges that have not started and throws Stopped.
 bool in_parallel_for();
 
 }  // namespace attnscope

@@ -24,7 +24,7 @@ Json parse_json(std::string_view text, std::string_view name);
 class JsonObject {
  public:
   // `path` ("config.json", "view"; may be empty) begins the messages. InputError if `object` is not
-  // an object. `object` must outlive this.
+  // an object. `object` must outlive the JsonObject.
   JsonObject(const Json& object, std::string_view path);
   JsonObject(Json&&, std::string_view) = delete;
 
@@ -56,7 +56,7 @@ class JsonObject {
   const Json& object_;
   std::string path_;
   std::set<std::string, std::less<>> read_;
-  mutable std::set<std::string, std::less<>> queried_;  // keys passed to any member, also has()
+  mutable std::set<std::string, std::less<>> queried_;  // keys passed to any function, also has()
 };
 
 // True if the text is valid UTF-8, a requirement of JSON.

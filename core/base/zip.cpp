@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-constexpr zip_uint64_t kMaxExpansion = 1040;  // upper bound of deflate's ratio
+constexpr zip_uint64_t kMaxExpansion = 1040;  // upper bound of deflate's compression ratio
 
 struct Closer {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -23,7 +23,7 @@ using Member = std::unique_ptr<zip_file_t, Closer>;
 
 Archive open_archive(const std::string& bytes, const std::string& name) {
   const std::string message = name + ": not a zip archive, or truncated or damaged";
-  if (bytes.empty()) throw InputError(message);  // libzip would open an archive without members
+  if (bytes.empty()) throw InputError(message);  // libzip would return an empty archive
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -75,7 +75,7 @@ std::optional<std::string> unpack(zip_t* archive, const zip_stat_t& stat, const 
       unpacked += static_cast<std::size_t>(count);
     }
   };
-  const std::size_t limit = stat.size + 1;  // one more, to detect surplus data
+  const std::size_t limit = stat.size + 1;  // one byte more, to detect surplus data
   unpack_to(std::min(kFilterBytes, limit));
   const std::string_view prefix(bytes.data(), std::min<std::size_t>(unpacked, stat.size));
   if (is_wanted && !is_wanted(stat.name, prefix, stat.size)) return std::nullopt;

@@ -9,14 +9,14 @@
 
 namespace attnscope {
 
-// Selects members by name, prefix (the first 64 KiB, or all bytes) and unpacked size. Rejected
-// members are skipped before memory is allocated for them. An empty function selects all.
+// Returns true for members to unpack. `prefix`: the first 64 KiB, or all bytes; `size`: unpacked
+// bytes. No memory is allocated to unpack rejected members. An empty function selects all.
 using MemberFilter =
     std::function<bool(const std::string& member, std::string_view prefix, std::size_t size)>;
 
-// Unpacked members by name, as listed in the central directory. InputError, beginning with the
-// file's name, if the file is not an archive, is truncated or damaged (sizes, offsets and checksums
-// are verified), has a duplicate member, or unpacks to more than `max_bytes`.
+// Returns the unpacked members by their name in the central directory. Verifies sizes, offsets and
+// checksums. InputError if the file is not an archive, is truncated or damaged, has a duplicate
+// member, or unpacks to more than `max_bytes`; the file's name begins the message.
 std::map<std::string, std::string> read_zip(const std::filesystem::path& path,
                                             std::size_t max_bytes = std::size_t{1} << 32,
                                             const MemberFilter& is_wanted = {});

@@ -18,8 +18,8 @@ namespace {
 // Differences between the layouts.
 struct BartLayout {
   const char* model_type;
-  bool pre_norm;           // pre norm, and a final norm in each stack
-  bool embedding_norm;     // after tokens and positions
+  bool pre_norm;           // true: pre norm and a final norm in each stack; false: post norm
+  bool embedding_norm;     // norm of the sum of token and position embeddings
   bool learned_positions;  // table with two unused first rows; false: sinusoids
 };
 constexpr BartLayout kLayouts[] = {{"bart", false, true, true},

@@ -38,7 +38,7 @@ std::string task_of(const Json& card, const ModelConfig& config) {
 }
 
 bool has_card(const fs::path& folder) {
-  std::error_code unknown;  // such a card counts as present: reading it reports the error
+  std::error_code unknown;  // an inaccessible card counts as present: reading it reports the error
   return fs::exists(folder / kCard, unknown) || unknown;
 }
 
@@ -102,7 +102,7 @@ void save_card(const fs::path& folder, const std::string& task, const ModelConfi
     if (!implied) write_file(folder / kCard, Json{{"task", task}}.dump(2) + "\n");
     return;
   }
-  Json card = read_json_file(folder / kCard);  // from an earlier training
+  Json card = read_json_file(folder / kCard);  // keep the other members
   if (!card.is_object() || task_of(card, config) == task) return;
   card["task"] = task;
   write_file(folder / kCard, card.dump(2) + "\n");
@@ -122,7 +122,7 @@ std::vector<ModelGroup> bundled_groups() {
     ModelCard card;
     try {
       card = model_card(name);
-    } catch (const InputError&) {  // reported when the model is loaded
+    } catch (const InputError&) {  // loading the model reports the error
       card.group = "Cannot be read";
     }
     auto group = std::ranges::find(groups, card.group, &ModelGroup::title);
@@ -151,7 +151,7 @@ ModelGroup group_by_type(std::string title, const std::vector<std::string>& name
           checkpoint_formats().end()) {
         group.models.push_back({name, "downloaded, " + type});
       }
-    } catch (const std::exception&) {  // unsupported layout, or unreadable: reported when opened
+    } catch (const std::exception&) {  // unsupported or unreadable: opening it reports the error
     }
   }
   return group;

@@ -16,24 +16,24 @@ struct ModelCard {
   std::string group;    // heading in lists; empty: no heading
   std::string summary;  // training data or task in a few words: "children's books"
   std::string task;     // training task: an id of core/training/task.h
-  std::string sample;   // most illustrative sample (core/experiment/samples.h); empty: the first
+  std::string sample;   // illustrative sample (core/experiment/samples.h); empty: the first one
   Index layer = 0, head = 0;          // most illustrative head
-  std::optional<ModelConfig> config;  // nullopt for layouts other than attnscope's own
+  std::optional<ModelConfig> config;  // nullopt unless the layout is attnscope's own
 };
 
-inline constexpr const char* kTwins = "Twins";  // bundled models that differ in one choice
+inline constexpr const char* kTwins = "Twins";  // group of bundled models that differ in one choice
 
 // Reads the card of a bundled model or a folder. Throws InputError if config.json or card.json is
 // invalid.
 ModelCard model_card(const std::string& name_or_folder);
 
-// Writes the card of a model trained on `task`, unless its config implies that task. An existing
-// card keeps its other members.
+// Stores `task` in the card of `folder`, keeping its other members. Creates no card if `config`
+// implies the task.
 void save_card(const std::filesystem::path& folder, const std::string& task,
                const ModelConfig& config);
 
-// Training task implied by a config: "trajectory", "image", "numbers" for source and target,
-// "masked" for masked prediction, else "text".
+// Training task implied by a config: "trajectory"; "image"; "numbers" for an encoder-decoder;
+// "masked" for a masked language model; else "text".
 std::string implied_task(const ModelConfig& config);
 
 // Number of parameters, summary, attention: "5.1 million, children's books, whole words, RoPE".
@@ -52,7 +52,7 @@ std::vector<ModelGroup> bundled_groups();
 ModelGroup user_group();
 // Models in the Hugging Face cache whose layout is supported. May be empty.
 ModelGroup downloaded_group();
-// All of them, the user's first, without empty groups.
+// Non-empty groups: the user's, then bundled, then downloaded models.
 std::vector<ModelGroup> model_groups();
 
 }  // namespace attnscope

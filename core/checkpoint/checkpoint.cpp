@@ -27,7 +27,7 @@ fs::path models_folder() {
   return home_folder() / "assets" / "models";
 }
 
-// Throws BudgetError if the stored weights, a lower bound of the memory need, exceed the budget.
+// Throws BudgetError if the weights alone exceed the memory budget.
 void check_memory_budget(const CheckpointSource& source) {
   double bytes = 0;
   for (const auto& [name, tensor] : source.tensors) {
@@ -132,9 +132,9 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   if (names.empty()) return models;
   const auto default_ids = choice_ids(names.front());
   for (const std::string& name : names) {
-    if (model_card(name).task != "text") continue;  // reads other inputs than the default model
+    if (model_card(name).task != "text") continue;  // the default model reads text
     const auto [variant, encoding] = choice_ids(name);
-    // A variant may imply another encoding: the variant takes precedence.
+    // A model with another variant represents only its variant, which may imply its encoding.
     if (variant != default_ids.first) {
       models.insert_or_assign(variant, name);
     } else if (encoding != default_ids.second) {

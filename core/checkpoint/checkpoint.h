@@ -1,8 +1,8 @@
 // Checkpoints: models with their tokenizers, loaded from folders with config.json,
 // model.safetensors, tokenizer files and MODEL.md.
 //
-// The layout follows from config.json's "model_type"; checkpoint_formats() lists the supported
-// ones: attnscope's own and those of the Hugging Face libraries.
+// "model_type" in config.json selects the layout, one of checkpoint_formats(): attnscope's own, or
+// a layout of the Hugging Face libraries.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@
 namespace attnscope {
 
 struct Checkpoint {
-  std::string name;  // of the folder or file, or in the Hugging Face cache
+  std::string name;  // folder, file, or name in the Hugging Face cache: "org/name"
   Model model;
   std::shared_ptr<const Tokenizer> tokenizer;         // null: the model runs on token ids only
   std::string tokenizer_problem;                      // reason for a null tokenizer
@@ -27,21 +27,20 @@ struct Checkpoint {
   const std::shared_ptr<const Tokenizer>& output_tokenizer() const {
     return target_tokenizer ? target_tokenizer : tokenizer;
   }
-  std::string chat_template;             // frames messages of a conversation; empty: none
+  std::string chat_template;             // Jinja template that frames messages; empty: none
   std::vector<std::int32_t> end_tokens;  // ids that end a text: eos_token_id
 };
 
 // Loads a bundled model ("default"), one of user_models(), a folder, a GGUF file, or a model in the
 // Hugging Face cache (hub.h). Throws InputError, naming the invalid or missing file, key or tensor.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
-// The text as a user's turn by the model's chat template. Throws InputError if the model has none
-// or an unknown one.
+// Frames `text` as a user's turn. Throws InputError if the chat template is missing or unknown.
 std::string chat_turn(const Checkpoint& checkpoint, std::string_view text);
-// Folder or GGUF file of a model, by the same names. Throws InputError if there is none.
+// Folder or GGUF file that load_checkpoint() reads. Throws InputError if it is missing.
 std::filesystem::path model_path(const std::string& name_or_folder);
 
-// Last part of a name that selects one tower (encoder) of a model such as CLIP: "vision_model" for
-// "clip/vision_model"; empty if there is none.
+// Tower (encoder) that a name selects in a model such as CLIP: "vision_model" for
+// "clip/vision_model"; empty for a name without a tower.
 std::string model_tower(const std::string& name_or_folder);
 
 // Writes config.json, model.safetensors (weights as F16 if `half`, else F32) and the tokenizer into
@@ -52,7 +51,7 @@ void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& chec
 std::vector<std::string> user_models();
 // Names of the folders in assets/models; "default" first.
 std::vector<std::string> bundled_models();
-// Bundled text models for variants and encodings that the default model lacks, by the id of the
+// Bundled text models whose variant or encoding differs from the default model's, by the id of that
 // variant or encoding.
 std::map<std::string, std::string, std::less<>> bundled_models_by_choice();
 

@@ -1,6 +1,5 @@
 // Decision Transformer (Chen et al., 2021, arXiv:2106.01345) as the Hugging Face libraries store
-// it: GPT-2's layers over returns, states and actions. Of the action vectors, attnscope supports
-// one-hot ones: an action per component.
+// it: GPT-2's layers over returns, states and actions. Action vectors must be one-hot.
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/gpt2.h"
@@ -48,7 +47,7 @@ ModelConfig read_decision_config(const Json& json, const std::string& path) {
   return c;
 }
 
-// Moves the action embeddings [actions, d]: each is a column of the matrix plus the bias.
+// Moves the action embeddings [actions, d]. Adds the bias to each.
 void move_actions(WeightMover& mover) {
   const ModelConfig& c = mover.model().config;
   Tensor table = mover.reader().take_transposed("embed_action.weight", c.vocabulary, c.width);

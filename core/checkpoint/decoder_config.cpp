@@ -75,7 +75,7 @@ std::vector<double> read_numbers(JsonObject& object, const char* key) {
 void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& type_key,
                   const ModelConfig& model, Values& rope) {
   std::string type = scaling.text_or(type_key, "default");
-  if (type == "su") type = "longrope";  // former name
+  if (type == "su") type = "longrope";  // former name of "longrope"
   if (type == "default") return;
   const std::vector<std::string> known{"linear", "llama3", "dynamic", "yarn", "longrope"};
   if (std::ranges::find(known, type) == known.end()) {
@@ -86,7 +86,7 @@ void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& ty
   Index original = model.context;
   if (type != "dynamic") {
     const char* const key = "original_max_position_embeddings";
-    const Index min_length = type == "longrope" ? 2 : 1;  // LongRoPE divides by its logarithm
+    const Index min_length = type == "longrope" ? 2 : 1;  // LongRoPE divides by log(original)
     original = scaling.integer_or(key, original, min_length, kMaxModelTokens);
     original = config.integer_or(key, original, min_length, kMaxModelTokens);  // Phi 3
   }
@@ -130,7 +130,7 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
       const Json type_settings = entry[settings.layer_type];
       entry = without_nulls(type_settings);
     } else if (!settings.scaled) {
-      continue;  // applies to the other layers
+      continue;  // rope_scaling concerns other layers only
     }
     JsonObject scaling(entry, path);
     base = scaling.number_or("rope_theta", base, 1e-3, 1e18);

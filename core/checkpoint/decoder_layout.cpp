@@ -27,7 +27,7 @@ class DecoderReader {
   void read() {
     for (const std::string& prefix : names_.prefixes) {
       prefix_ = prefix;
-      // A tied embedding may be stored under the head's name.
+      // Looks for layers first: a tied embedding may be stored under the head's name.
       if (!reader_.names_with_prefix(prefix + names_.layers).empty()) break;
       if (reader_.has(prefix + names_.embedding + ".weight")) break;
     }
@@ -142,7 +142,7 @@ class DecoderReader {
     }
   }
 
-  // Removes the current layer's views with these names.
+  // Removes the current layer's views of fused matrices.
   void remove_views(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       for (const char* kind : {".weight", ".bias"}) tensors_.erase(from_ + name + kind);
@@ -219,7 +219,7 @@ class DecoderReader {
     }
   }
 
-  // gate_up_proj [experts, d, 2 hidden], gate and in interleaved; down_proj [experts, hidden, d].
+  // gate_up_proj [experts, d, 2 hidden] interleaves gate and in; down_proj is [experts, hidden, d].
   void read_fused_expert(Index e, const std::string& ours) {
     const std::string from = from_ + names_.fused_experts, view = from + "now.";
     const Index d = c_.width, hidden = c_.hidden, count = c_.model_options.experts.count;
@@ -245,7 +245,7 @@ class DecoderReader {
 
   const DecoderNames& names_;
   const std::string& place_;
-  StoredTensors tensors_;  // copy, to which views of fused matrices are added per layer
+  StoredTensors tensors_;  // copy with views of the current layer's fused matrices
   Model& model_;
   const ModelConfig& c_;
   TensorReader reader_;

@@ -1,5 +1,5 @@
-// Decoder layouts of the Hugging Face libraries: each translates its config and lists its tensor
-// names, by which one reader moves the weights.
+// Decoder layouts of the Hugging Face libraries. A layout translates config.json and lists its
+// tensor names; one reader loads the weights of all layouts.
 #pragma once
 
 #include <optional>
@@ -12,39 +12,40 @@
 
 namespace attnscope {
 
-// Tensor names of a layout without ".weight" and ".bias". The defaults are Llama's. Empty: no such
-// tensor.
+// Tensor names of a layout without ".weight" and ".bias". The defaults are Llama's. A name is empty
+// if the layout has no such tensor.
 struct DecoderNames {
   // Possible prefixes of the names below; the first that the checkpoint uses applies.
   std::vector<std::string> prefixes{"model.", ""};
   std::string embedding = "embed_tokens", positions, embedding_norm;
   Index skipped_positions = 0;              // unused first rows of the position table
-  std::string projected_in, projected_out;  // of an embedding narrower than the model (OPT)
+  std::string projected_in, projected_out;  // for an embedding narrower than the model (OPT)
   std::string layers = "layers.", final_norm = "norm";
   std::string head = "lm_head";  // without a prefix
 
-  // Within a layer.
+  // Names within a layer.
   std::string attn_norm = "input_layernorm", ffn_norm = "post_attention_layernorm";
   std::string attn_output_norm, ffn_output_norm;
   std::string q = "self_attn.q_proj", k = "self_attn.k_proj", v = "self_attn.v_proj";
   std::string o = "self_attn.o_proj";
   std::string q_norm = "self_attn.q_norm", k_norm = "self_attn.k_norm";
   std::string sinks = "self_attn.sinks";  // without ".weight"
-  // q, k and v fused in one matrix. Order of its rows: by key-value head (the head's queries, key,
-  // value) if `qkv_by_head`; else all queries, all keys, all values.
+  // Matrix of q, k and v fused. Rows: all queries, all keys, all values; if `qkv_by_head`, the
+  // queries, key and value of one key-value head after the other.
   std::string qkv;
   bool qkv_by_head = false;
   std::string gate = "mlp.gate_proj", in = "mlp.up_proj", out = "mlp.down_proj";
-  std::string gate_in;          // gate and in fused in one matrix
-  std::string router, experts;  // prefix "experts.", before the index and the names below
+  std::string gate_in;          // matrix of gate and in fused
+  std::string router, experts;  // `experts`: prefix of INDEX + "." + a name below
   std::string expert_gate, expert_in, expert_out;
-  // gpt-oss: all experts in one tensor, gate and in interleaved, unless the names above exist.
+  // Prefix of gpt-oss's tensors of all experts, with gate and in interleaved. Unused if the
+  // checkpoint has tensors with the names above.
   std::string fused_experts;
 
-  // Added to stored RMS norm gains: 1 in Gemma, unless config "norm_gain_offset" (GGUF) says 0.
+  // Number added to stored RMS norm gains: 1 for Gemma, but 0 if gguf_config() wrote the config.
   double gain_offset = 0;
   bool has_gains = true;                                              // norms have weights
-  std::vector<std::string> ignored{"self_attn.rotary_emb.inv_freq"};  // buffers within a layer
+  std::vector<std::string> ignored{"self_attn.rotary_emb.inv_freq"};  // unused, within a layer
 };
 
 struct DecoderLayout {
@@ -52,7 +53,7 @@ struct DecoderLayout {
   DecoderNames names;
 };
 
-// `read` translates config.json, whose null members are removed first.
+// Format whose config.json `read` translates. Null members are removed before.
 CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(JsonObject& config));
 
 // All decoder formats.
@@ -68,24 +69,24 @@ struct SizeNames {
   double default_epsilon = 1e-6;
   const char* default_activation = "silu";
   bool tied_by_default = false;
-  bool hidden_is_optional = false;  // default: four times the width
+  bool hidden_is_optional = false;  // if missing: four times the width
 };
-// Sizes of a model with RMS norms and gated feed-forward blocks.
+// Reads the sizes of a model with RMS norms and gated feed-forward blocks.
 ModelConfig decoder_sizes(JsonObject& config, const SizeNames& names = {});
 // Names of layouts that follow GPT-2: "n_embd", tensors "transformer.h.0.ln_1".
 SizeNames gpt2_size_names();
 DecoderNames gpt2_names();
-// Sizes of a model with layer norms and ungated feed-forward blocks.
+// Reads the sizes of a model with layer norms and ungated feed-forward blocks.
 ModelConfig layer_norm_sizes(JsonObject& config, const SizeNames& names);
 
-// Options of hugging_face_rope(), which reads rope_theta with rope_scaling, or rope_parameters.
+// Options of hugging_face_rope(), which reads rope_theta and rope_scaling, or rope_parameters.
 struct RopeSettings {
   double base = 10000;
   double share = 1;  // rotary share of a head's components: partial_rotary_factor
   bool interleaved = false;
   // Only for layers of this type ("sliding_attention"); rope_parameters is then keyed by type.
   const char* layer_type = nullptr;
-  bool scaled = true;  // rope_scaling applies
+  bool scaled = true;  // false: rope_scaling is ignored
 };
 Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
                          const RopeSettings& settings = {});
@@ -95,13 +96,13 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
 Choice window_variant(const ModelConfig& model, Index window);
 // As above with the config's "sliding_window"; full attention without this key.
 Choice configured_window_variant(JsonObject& config, const ModelConfig& model);
-// True for layers with a sliding window: by "layer_types", else by fallback(layer, every).
+// True for layers with a sliding window: by "layer_types" if set, else by fallback(layer, every).
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
                                  bool (*fallback)(Index layer, Index every), Index every = 0);
-// Sets the variants and encodings of all layers; those with slides[layer] use `window`.
+// Sets each layer's variant and encoding: variant `window` if slides[layer], else full attention.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
                 const Choice& position);
-// As above with another position encoding for the sliding layers.
+// As above with the position encoding `window_position` for the sliding layers.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
                 const Choice& position, const Choice& window_position);
 

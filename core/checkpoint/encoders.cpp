@@ -75,7 +75,7 @@ struct EncoderLayout {
   bool head_gelu = false;         // the head uses GELU instead of the config's activation
   bool padded_positions = false;  // the first rows of the position table belong to padding
   bool distil_keys = false;       // config.json uses "dim" and similar keys
-  // Readers of further config keys and tensors; null: none.
+  // Read further config keys and tensors; may be null.
   void (*config)(JsonObject&, ModelConfig&) = nullptr;
   void (*weights)(WeightMover&, const EncoderLayout&, const std::string& prefix) = nullptr;
 };
@@ -158,7 +158,7 @@ void move_encoder_embedding(WeightMover& mover, const std::string& prefix, Index
     mover.plain(from + "token_type_embeddings.weight", "embed.type", {c.embedding.types, width});
   }
   mover.norm(from + "LayerNorm", "embed.norm", width);
-  mover.reader().ignore(from + "position_ids");  // 0, 1, ..., in older versions
+  mover.reader().ignore(from + "position_ids");  // 0, 1, 2, ...; stored by older versions
   mover.reader().ignore(from + "token_type_ids");
 }
 
@@ -329,7 +329,7 @@ void longformer_config(JsonObject& object, ModelConfig& c) {
     if (window % 2 != 0) object.fail("attention_window", "even numbers of at least 2");
     Choice longformer{"longformer", default_values(variant("longformer").parameters)};
     longformer.values.set("window", window / 2);
-    longformer.values.set("global", std::vector<Index>{0});  // as in the libraries' classifiers
+    longformer.values.set("global", std::vector<Index>{0});  // as for classifiers
     longformer.values.set("projections", std::string("own"));
     c.groups.push_back({{c.heads, longformer, positions}});
   }

@@ -162,8 +162,8 @@ Index find_mask_token(const fs::path& folder, Index vocabulary) {
   return -1;
 }
 
-// From chat_template.jinja, or "chat_template" of tokenizer_config.json: a text, or named templates
-// of which "default" applies.
+// Reads chat_template.jinja, else "chat_template" of tokenizer_config.json, which is a template or
+// a list of named templates; of these, "default" applies.
 std::string read_chat_template(const fs::path& folder) {
   if (file_exists(folder / "chat_template.jinja")) {
     return read_file(folder / "chat_template.jinja", limits::kMaxSmallFile);

@@ -173,7 +173,7 @@ Tensor TensorReader::take_transposed(const std::string& name, Index in, Index ou
     return checked(transpose, name);
   }
   Tensor result({in, out});
-  // Transposes blocks of rows that stay in the cache, without a second copy of the whole matrix.
+  // Transposes block by block: blocks fit the cache, and the whole matrix is not copied twice.
   constexpr Index kBlock = 32;
   for (Index row = 0; row < out; row += kBlock) {
     StoredTensor rows = stored;

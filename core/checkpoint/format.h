@@ -17,13 +17,13 @@ struct CheckpointFormat {
   // Translates configuration and tensors. InputError begins with the source's place and names the
   // key or tensor that is missing, invalid or not supported.
   std::function<Model(const CheckpointSource& source)> load;
-  std::string task{};  // kind of input, as in ModelCard::task: "image"; empty: text
+  std::string task{};  // ModelCard::task of the models: "image"; empty: "text"
 };
 
 const std::vector<CheckpointFormat>& checkpoint_formats();
 
-// CheckpointFormat::model_type of a config, or of one tower of a CLIP model: "vision_model" or
-// "text_model". `tower` is empty for a whole model. Throws InputError if there is no such tower.
+// CheckpointFormat::model_type of a config. `tower` selects a tower of a CLIP model: "vision_model"
+// or "text_model"; empty: the whole model. Throws InputError if the model lacks the tower.
 std::string format_type(const Json& config, const std::string& path, const std::string& tower);
 
 CheckpointFormat native_format();
@@ -60,16 +60,16 @@ class TensorReader {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   Tensor take(const std::string& name, const Shape& shape);  // InputError for another shape
   Tensor take_transposed(const std::string& name, Index in, Index out);  // stored as [out, in]
-  // Reads a matrix, stored as [in, out] or, if `transposed`, as [out, in], into
-  // model.weights[weight], or into model.narrow[weight] if the model keeps its number format.
+  // Reads a matrix stored as [in, out], or as [out, in] if `transposed`, into model.narrow[weight]
+  // if take_narrow() returns it, else into model.weights[weight].
   void load(const std::string& name, Index in, Index out, bool transposed, Model& model,
             const std::string& weight);
-  // A stored 16-bit or quantised [rows, columns] matrix; nullopt if the model requires floats.
+  // A stored quantised or 16-bit [rows, columns] matrix; nullopt if the model needs floats.
   std::optional<NarrowMatrix> take_narrow(const std::string& name, Index rows, Index columns);
   bool are_equal_or_missing(const std::string& a, const std::string& b) const {
     return attnscope::are_equal_or_missing(tensors_, a, b);
   }
-  // Checks of tensors read in parts: InputError if the tensor is missing or has another shape.
+  // Checks for tensors read in parts. InputError if the tensor is missing or has another shape.
   void expect_shape(const std::string& name, const Shape& shape) const;
   void expect_rows(const std::string& name, Index rows) const;
   Index rows_of(const std::string& name) const;     // first dimension of an array

@@ -1,7 +1,7 @@
 // Gemma (arXiv:2403.08295): Llama with GeGLU, embeddings times sqrt(d) and gains stored minus 1.
-// Gemma 2 (arXiv:2408.00118): adds norms after blocks, score and logit caps, and a window in every
-// other layer. Gemma 3 (arXiv:2503.19786), text model: norms of queries and keys instead of caps, a
-// window in five of six layers, with its own RoPE base.
+// Gemma 2 (arXiv:2408.00118) adds norms after blocks, score and logit caps, and a window in every
+// other layer. Gemma 3 (arXiv:2503.19786), text model: norms of queries and keys instead of caps,
+// and windows with another RoPE base in five of six layers.
 #include <cmath>
 
 #include "core/checkpoint/decoder_layout.h"

@@ -12,18 +12,18 @@
 
 namespace attnscope {
 
-// Names in the file and in the Hugging Face layout, without ".weight" and ".bias" unless a name is
-// stored without them.
+// Pairs of the name in the file and the name in the Hugging Face layout. Both omit ".weight" and
+// ".bias", unless only one of the two ends in them.
 using GgufNames = std::vector<std::pair<std::string, std::string>>;
 
-// Layers: "blk.3.attn_q" becomes "model.layers.3.self_attn.q_proj".
+// Names of layers: "blk.3.attn_q" becomes "model.layers.3.self_attn.q_proj".
 struct GgufStack {
   std::string stored, prefix;
   GgufNames names;
 };
 
-// Experts of a layer, stored in one tensor [experts, out, in] each for gate, in and out. They
-// become PREFIX + "0." + gate and so on.
+// Names of a layer's experts. The file has a tensor [experts, out, in] for each of gate, in and
+// out; the gate of expert 0 becomes PREFIX + "0." + gate.
 struct GgufExperts {
   std::string prefix, gate, in, out;
 };
@@ -31,7 +31,7 @@ struct GgufExperts {
 struct GgufLayout {
   Json config;
   GgufSizes sizes;
-  GgufNames names;  // of tensors outside layers
+  GgufNames names;  // names of tensors outside layers
   std::vector<GgufStack> stacks;
   GgufExperts experts;
   // Rows of q and k are permuted for llama.cpp's rotation of neighbouring components.
@@ -48,13 +48,13 @@ struct GgufArchitecture {
 };
 const std::vector<GgufArchitecture>& gguf_architecture_list();
 
-// Config members and names of Llama, with which most layouts begin; `norm` selects the keys of the
-// epsilon.
+// Llama's config members and names, which other architectures extend. `norm` selects the keys of
+// the epsilon.
 GgufLayout llama_like(GgufMetadata& metadata, const std::string& model_type,
                       Norm norm = Norm::RmsNorm);
-// Replaces or adds names.
+// Adds the pairs of `other`, replacing pairs with equal names in the file.
 void set_names(GgufNames& names, const GgufNames& other);
-// True if tensors of the first layer exist.
+// True if the first layer has the tensor `name`.
 bool has_in_layer(const GgufMetadata& metadata, const std::string& name);
 
 // Families, one file each.

@@ -12,7 +12,7 @@ Index table_rows(const GgufMetadata& in, const std::string& name) {
   return shape.empty() ? 0 : shape[0];
 }
 
-// Config and names that encoders of embeddings share.
+// Config and names that the text encoders share.
 GgufLayout encoder_like(GgufMetadata& in, const std::string& model_type) {
   GgufLayout layout;
   layout.sizes = gguf_sizes(in);
@@ -39,8 +39,8 @@ GgufLayout encoder_like(GgufMetadata& in, const std::string& model_type) {
   return layout;
 }
 
-// BERT, and what converters write as BERT: RoBERTa and XLM-R without the unused first positions,
-// DistilBERT without token types. Poolers and masked language model heads are not stored.
+// BERT and models that converters write as BERT: RoBERTa and XLM-R without unused first positions,
+// DistilBERT without token types. Files lack poolers and masked language model heads.
 GgufLayout read_bert(GgufMetadata& in) {
   GgufLayout layout = encoder_like(in, "bert");
   layout.config["hidden_act"] = "gelu";
@@ -99,7 +99,7 @@ GgufNames t5_layer_names(bool cross, bool gated) {
   return names;
 }
 
-// T5, its gated successors, mT5 and umT5; also encoders alone.
+// T5, its gated successors, mT5 and umT5, with or without a decoder.
 GgufLayout read_t5(GgufMetadata& in) {
   GgufLayout layout;
   layout.sizes = gguf_sizes(in);
@@ -117,13 +117,13 @@ GgufLayout read_t5(GgufMetadata& in) {
   config["d_kv"] = sizes.head_size;
   config["d_ff"] = sizes.hidden;
   config["feed_forward_proj"] = gated ? "gated-gelu" : "relu";
-  if (gated) config["scale_decoder_outputs"] = false;  // else true if the output is tied
+  if (gated) config["scale_decoder_outputs"] = false;  // the default is true for a tied output
   config["layer_norm_epsilon"] = in.number("attention.layer_norm_rms_epsilon", 0, 1);
   config["relative_attention_num_buckets"] =
       in.integer("attention.relative_buckets_count", 4, 1 << 20);
-  config["relative_attention_max_distance"] = 128;  // not stored: as llama.cpp assumes
+  config["relative_attention_max_distance"] = 128;  // not stored; llama.cpp assumes this, too
   config["decoder_start_token_id"] = in.integer_or("decoder_start_token_id", 0, 0, kMaxModelTokens);
-  in.ignore("attention.layer_norm_epsilon");  // the same
+  in.ignore("attention.layer_norm_epsilon");  // equals attention.layer_norm_rms_epsilon
   layout.names = {{"token_embd", "shared"},
                   {"output", "lm_head"},
                   {"enc.output_norm", "encoder.final_layer_norm"},

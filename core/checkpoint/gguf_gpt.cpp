@@ -24,7 +24,7 @@ double read_epsilon(GgufMetadata& in) {
   return in.number("attention.layer_norm_epsilon", 0, 1);
 }
 
-// Config with the names of GPT-2, shared with StarCoder 1.
+// Config of GPT-2 and StarCoder 1, with GPT-2's names.
 GgufLayout gpt2_like(GgufMetadata& in, const std::string& model_type) {
   GgufLayout layout;
   layout.sizes = gguf_sizes(in);
@@ -66,7 +66,7 @@ GgufLayout read_starcoder(GgufMetadata& in) {
   return layout;
 }
 
-// A model with names of `prefix`, whose config has Llama's keys for the sizes.
+// A model with q, k and v fused. `layers` and `attention` are prefixes of Hugging Face names.
 GgufLayout fused_model(GgufMetadata& in, const std::string& model_type, const std::string& layers,
                        const std::string& attention) {
   GgufLayout layout = llama_like(in, model_type, Norm::LayerNorm);
@@ -90,7 +90,7 @@ GgufLayout read_gpt_neox(GgufMetadata& in) {
   return layout;
 }
 
-// Falcon 7B shares one key-value head; later models have several and, with two norms, one each for
+// Falcon 7B has one key-value head. Later models have several; some have separate norms for
 // attention and feed-forward.
 GgufLayout read_falcon(GgufMetadata& in) {
   GgufLayout layout = fused_model(in, "falcon", "transformer.h.", "self_attention.");

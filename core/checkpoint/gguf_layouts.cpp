@@ -14,7 +14,7 @@ struct RowRun {
   Index first = 0, count = 0;
 };
 
-// The translated tensors of one file.
+// Translates the tensors of one file.
 class TensorTranslator {
  public:
   TensorTranslator(const GgufLayout& layout, const std::string& place)
@@ -43,7 +43,7 @@ class TensorTranslator {
     }
   }
 
-  // Translates "attn_q.weight"; a name without an entry belongs to another architecture.
+  // Hugging Face name of a stored tensor. InputError if the architecture has no such tensor.
   std::string translate(const GgufNames& names, const std::string& stored) const {
     if (const std::string* whole = find(names, stored)) return *whole;
     for (const std::string suffix : {".weight", ".bias"}) {
@@ -72,7 +72,7 @@ class TensorTranslator {
 
   void add_in_layer(const GgufStack& stack, const std::string& layer, const std::string& stored,
                     const StoredTensor& tensor) {
-    if (stored == "attn_rot_embd.weight") return;  // frequencies, which follow from the config
+    if (stored == "attn_rot_embd.weight") return;  // rotary frequencies: the config determines them
     if (!layout_.experts.prefix.empty() && add_experts(layer, stored, tensor)) return;
     const std::string stem = stored.substr(0, stored.rfind('.'));
     if (stem == "attn_qkv" && !find(stack.names, stem)) {
@@ -107,8 +107,8 @@ class TensorTranslator {
     add_in_layer(stack, layer, "attn_v" + suffix, rows(tensor, {queries + keys, keys}));
   }
 
-  // Adds one tensor per expert, from "ffn_gate_exps.weight" [experts, out, in] or, in files until
-  // 2024, "ffn_gate.3.weight". False if `stored` is neither.
+  // Adds one tensor per expert. `stored` is "ffn_gate_exps.weight" [experts, out, in], or
+  // "ffn_gate.3.weight" in files until 2024. Returns false for other tensors.
   bool add_experts(const std::string& layer, const std::string& stored,
                    const StoredTensor& tensor) {
     const GgufExperts& names = layout_.experts;
@@ -141,7 +141,7 @@ class TensorTranslator {
     fail("expected " + std::to_string(count) + " rows, found shape " + to_string(tensor.shape));
   }
 
-  // Bytes of one row; `tensor` has rows.
+  // Bytes of one row of `tensor`, which has at least one dimension.
   Index row_bytes(const StoredTensor& tensor) const {
     const Index columns = element_count(tensor.shape) / std::max<Index>(tensor.shape[0], 1);
     if (columns % block_size(tensor.dtype) != 0) {
@@ -182,7 +182,7 @@ class TensorTranslator {
     return result;
   }
 
-  // Converters move component i + n/2 of a head with n components next to component i.
+  // Undoes the permutation by converters, which put component i + size/2 of a head next to i.
   StoredTensor unpermuted(const StoredTensor& tensor, Index heads) const {
     const Index size = layout_.sizes.head_size, half = size / 2;
     expect_rows(tensor, heads * size);
@@ -198,7 +198,7 @@ class TensorTranslator {
     return gathered(tensor, runs);
   }
 
-  // From all q, all k, all v to the q, k and v of each key-value head.
+  // Reorders all q, all k, all v to the q, k and v of one key-value head after the other.
   StoredTensor fused_by_head(const StoredTensor& tensor) const {
     const GgufSizes& sizes = layout_.sizes;
     const Index size = sizes.head_size, keys = sizes.kv_heads * size, queries = sizes.heads * size,
@@ -216,7 +216,7 @@ class TensorTranslator {
 
   const GgufLayout& layout_;
   const std::string& place_;
-  std::string name_;  // of the current tensor
+  std::string name_;  // name of the current tensor
   StoredTensors tensors_;
 };
 
@@ -237,7 +237,7 @@ GgufLayout read_layout(GgufMetadata& metadata) {
                    ", found " + shortened(Json(metadata.architecture())));
 }
 
-// Ids that end a text or a turn.
+// Adds the ids that end a text or a turn.
 void add_end_tokens(const Json& metadata, const std::string& place, Json& config) {
   JsonObject object(metadata, place);
   Json ids = Json::array();

@@ -16,14 +16,14 @@ namespace attnscope {
 
 // Hugging Face config.json, with "model_type".
 //
-// Activations are those of the released models. llama.cpp computes the exact GELU of BERT, GPT-NeoX
-// and Falcon by its tanh approximation; this is not imitated. Not stored, so that defaults apply:
-// sliding windows of Mistral, Qwen 2 and StarCoder 2 (none), T5's largest distance (128).
+// BERT, GPT-NeoX and Falcon have the exact GELU of the released models, which llama.cpp
+// approximates by tanh. Files lack T5's largest distance, read as 128, and often the sliding
+// windows of Mistral, Qwen 2 and StarCoder 2, read as no windows.
 Json gguf_config(const Json& metadata, const StoredTensors& tensors, const std::string& place);
 
-// Tensors under their Hugging Face names, in the order of rows that the Hugging Face layouts
-// expect. Experts and parts of fused matrices are views; reordered matrices are copies. Stored
-// norm gains of Gemma include the 1 that its layout adds: config member "norm_gain_offset" is 0.
+// Tensors with the names and the order of rows of the Hugging Face layouts. Experts and parts of
+// fused matrices are views; reordered matrices are copies. Gemma's stored norm gains include the 1
+// that its Hugging Face layout adds; gguf_config() therefore sets "norm_gain_offset" to 0.
 StoredTensors gguf_tensors(const Json& metadata, const Json& config, StoredTensors tensors,
                            const std::string& place);
 

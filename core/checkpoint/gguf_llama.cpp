@@ -24,7 +24,7 @@ void add_experts(GgufMetadata& in, GgufLayout& layout) {
   in.require_number("expert_weights_scale", 1);
 }
 
-// A model of which the converter permutes the rows of q and k.
+// A model whose rows of q and k the converter permutes.
 GgufLayout permuted_llama(GgufMetadata& in, const std::string& model_type) {
   GgufLayout layout = llama_like(in, model_type);
   add_rope(in, layout.sizes, layout.config, {.whole_head = true});
@@ -33,8 +33,8 @@ GgufLayout permuted_llama(GgufMetadata& in, const std::string& model_type) {
   return layout;
 }
 
-// Llama, Mistral (without its window, which is not stored unless as attention.sliding_window) and
-// Mixtral; also their descendants with biases of q, k and v only.
+// Llama, Mistral and Mixtral, and their descendants with biases of q, k and v only. Most files of
+// Mistral lack attention.sliding_window, and are read without a window.
 GgufLayout read_llama(GgufMetadata& in) {
   GgufLayout layout = permuted_llama(in, "llama");
   Json& config = layout.config;
@@ -79,8 +79,8 @@ GgufLayout read_qwen3_moe(GgufMetadata& in) {
   return layout;
 }
 
-// Types of the layers: by the key's list, or sliding except in every n-th layer, where n is the
-// key's number or `period`.
+// Types of the layers. The key is a list of flags (true: sliding) or a number n: every n-th layer
+// has full attention, all others slide. Without the key, n is `period`.
 Json layer_types(GgufMetadata& in, Index layers, Index period) {
   const std::string key = "attention.sliding_window_pattern";
   std::vector<bool> slides;
@@ -111,8 +111,8 @@ GgufLayout read_gemma(GgufMetadata& in) {
   return layout;
 }
 
-// Common parts of Gemma 2 and 3. The factor of the scores is not stored: llama.cpp knows the models
-// with `odd_layers` layers, in which it is not that of the head size.
+// Common parts of Gemma 2 and 3. Files do not store the score scale. As in llama.cpp, it is
+// 1/sqrt(head size), except for models with `odd_layers` layers.
 void add_gemma2(GgufMetadata& in, GgufLayout& layout, Index odd_layers) {
   const GgufSizes& sizes = layout.sizes;
   Json& config = layout.config;
@@ -159,7 +159,7 @@ GgufLayout read_stablelm(GgufMetadata& in) {
   GgufLayout layout = llama_like(in, "stablelm", Norm::LayerNorm);
   add_rope(in, layout.sizes, layout.config);
   layout.config["use_qkv_bias"] = has_in_layer(in, "attn_q.bias");
-  // Converters write use_parallel_residual for all models; only parallel ones lack this norm.
+  // Converters set use_parallel_residual for all models; only parallel models lack ffn_norm.
   layout.config["use_parallel_residual"] = !has_in_layer(in, "ffn_norm.weight");
   in.ignore("use_parallel_residual");
   return layout;
@@ -174,7 +174,7 @@ GgufLayout read_olmo(GgufMetadata& in) {
   return layout;
 }
 
-// OLMo 2, and with windows OLMo 3.
+// OLMo 2, or OLMo 3 if the file has a window.
 GgufLayout read_olmo2(GgufMetadata& in) {
   GgufLayout layout = llama_like(in, "olmo2");
   add_rope(in, layout.sizes, layout.config);
@@ -191,7 +191,7 @@ GgufLayout read_olmo2(GgufMetadata& in) {
 GgufLayout read_granite(GgufMetadata& in) {
   GgufLayout layout = permuted_llama(in, "granite");
   Json& config = layout.config;
-  // A missing factor of the scores means that of the head size.
+  // The default score scale is 1/sqrt(head size).
   const double scale = 1 / std::sqrt(static_cast<double>(layout.sizes.head_size));
   config["attention_multiplier"] = in.number_or("attention.scale", scale, 0, 1e6);
   config["embedding_multiplier"] = in.number_or("embedding_scale", 1, -1e6, 1e6);

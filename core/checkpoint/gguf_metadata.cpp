@@ -24,7 +24,7 @@ double shortest_decimal(double number) {
   return decimal;
 }
 
-// Numbers as shortest decimals; a list of equal numbers (one per layer) as one number.
+// Converts numbers to shortest decimals, and a list of equal numbers (one per layer) to one number.
 Json simplified(const Json& value) {
   if (value.is_number_float()) return shortest_decimal(value.get<double>());
   if (!value.is_array() || value.empty() || !value[0].is_number()) return value;
@@ -172,7 +172,7 @@ GgufSizes gguf_sizes(GgufMetadata& metadata) {
     metadata.fail("attention.head_count_kv", "a divisor of " + std::to_string(sizes.heads));
   }
   sizes.hidden = metadata.integer_or("feed_forward_length", 0, 0, 8 * kMaxModelWidth);
-  // The number of tokens is that of the table. Pooling and labels belong to uses of the states.
+  // The embedding table determines the vocabulary size; pooling and labels do not affect states.
   for (const char* key :
        {"vocab_size", "tensor_data_layout", "pooling_type", "classifier.output_labels"}) {
     metadata.ignore(key);

@@ -1,4 +1,4 @@
-// Metadata of a GGUF file: the members of its architecture, which are read or refused by name.
+// Metadata of a GGUF file under the keys of its architecture. A key that is never read is an error.
 #pragma once
 
 #include <set>
@@ -24,8 +24,8 @@ class GgufMetadata {
   bool has(const std::string& key) const { return object_.has(full(key)); }
   Index integer(const std::string& key, Index min, Index max);
   Index integer_or(const std::string& key, Index fallback, Index min, Index max);
-  // A 32-bit number is read as its shortest decimal: 1e-6 instead of 9.99999997e-7, as in the
-  // config.json that it comes from.
+  // Reads a 32-bit number as its shortest decimal: 1e-6 as in the original config.json, instead of
+  // 9.99999997e-7.
   double number(const std::string& key, double min, double max);
   double number_or(const std::string& key, double fallback, double min, double max);
   bool flag_or(const std::string& key, bool fallback);
@@ -37,7 +37,7 @@ class GgufMetadata {
   void require_number(const std::string& key, double supported);
   void require_flag(const std::string& key, bool supported);
   void ignore(const std::string& key) { read_.insert(full(key)); }
-  // InputError names a key that was never read. Those of an image tower are allowed.
+  // Throws InputError for a key that was never read, except for keys of an image tower.
   void finish() const;
   [[noreturn]] void fail(const std::string& key, const std::string& expected) const {
     object_.fail(full(key), expected);
@@ -52,12 +52,12 @@ class GgufMetadata {
 
  private:
   std::string full(const std::string& key) const { return architecture_ + "." + key; }
-  // As above; finish() then accepts the key.
+  // full(key); finish() then accepts the key.
   std::string read(const std::string& key);
 
   std::string place_, architecture_;
   const StoredTensors& tensors_;
-  Json members_;  // of the architecture
+  Json members_;  // metadata of the architecture
   JsonObject object_;
   std::set<std::string> read_;
 };
@@ -71,8 +71,8 @@ GgufSizes gguf_sizes(GgufMetadata& metadata);
 
 // Rules of an architecture for rotary encodings.
 struct GgufRope {
-  bool whole_head = false;  // other shares of a head's components are refused
-  bool truncate = true;     // YaRN's bounds are whole pairs
+  bool whole_head = false;  // InputError unless all of a head's components rotate
+  bool truncate = true;     // rounds YaRN's bounds to whole pairs
 };
 // Adds rope_theta, partial_rotary_factor and rope_scaling to `config`.
 void add_rope(GgufMetadata& metadata, const GgufSizes& sizes, Json& config,

@@ -33,8 +33,8 @@ double llama3_slowdown(double frequency, double factor, double original) {
   return 1 / (share + (1 - share) / factor);
 }
 
-// Context length for which Llama 3's rule yields these factors; 0 if there is none. Files have only
-// the factors. Tries the published length first.
+// Original context length for which Llama 3's rule yields `factors`; 0 if no length does. Files
+// store the factors but not the length. Tries the published length first.
 Index llama3_original(const std::vector<double>& factors, double factor, double base) {
   constexpr Index kLengths[] = {8192, 32,   64,    128,   256,   512,    1024,
                                 2048, 4096, 16384, 32768, 65536, 131072, 262144};
@@ -51,8 +51,8 @@ Index llama3_original(const std::vector<double>& factors, double factor, double 
   return found == std::end(kLengths) ? 0 : *found;
 }
 
-// Scaling by one factor per pair: Llama 3's if they follow its rule, else LongRoPE with the same
-// factors for all lengths.
+// Scaling by one factor per pair: "llama3" if the factors follow its rule, else "longrope" with
+// equal factors for short and long texts.
 Json factor_scaling(const std::vector<double>& factors, double base, Index context) {
   const double largest = *std::ranges::max_element(factors);
   const Index original = largest > 1 ? llama3_original(factors, largest, base) : 0;
@@ -74,7 +74,7 @@ Json factor_scaling(const std::vector<double>& factors, double base, Index conte
   return scaling;
 }
 
-// The gain that LongRoPE's layout computes if none is given.
+// Default gain of the LongRoPE layout.
 double usual_longrope_gain(Index context, Index original) {
   if (context <= original) return 1;
   const auto trained = static_cast<double>(original);
@@ -89,7 +89,7 @@ Json longrope_scaling(GgufMetadata& metadata, Index context, Index pairs) {
   const Index original =
       metadata.integer("rope.scaling.original_context_length", 2, kMaxModelTokens);
   scaling["original_max_position_embeddings"] = original;
-  // Converters compute the usual gain, which loses digits in the file.
+  // Converters store the usual gain with fewer digits: leave it to the layout.
   const double usual = usual_longrope_gain(context, original);
   const double gain = metadata.number_or("rope.scaling.attn_factor", usual, 1e-6, 1e6);
   if (std::abs(gain - usual) > 1e-6 * usual) scaling["attention_factor"] = gain;
@@ -120,11 +120,11 @@ Json yarn_scaling(GgufMetadata& metadata, bool truncate) {
 
 // Factor of a linear scaling; 1: none.
 double linear_factor(GgufMetadata& metadata) {
-  const double old = metadata.number_or("rope.scale_linear", 1, 1e-6, 1e6);  // until 2023
+  const double old = metadata.number_or("rope.scale_linear", 1, 1e-6, 1e6);  // files until 2023
   return metadata.number_or("rope.scaling.factor", old, 1e-6, 1e6);
 }
 
-// rope_scaling, or null.
+// Value of "rope_scaling"; may be null.
 Json read_scaling(GgufMetadata& metadata, const GgufSizes& sizes, double base, Index dims,
                   bool truncate) {
   const std::string type = metadata.text_or("rope.scaling.type", "");

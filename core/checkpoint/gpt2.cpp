@@ -40,7 +40,7 @@ ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
   return config;
 }
 
-// Score scales other than 1/sqrt(d_k): factors of the queries.
+// Score scale relative to 1/sqrt(d_k), applied to the queries.
 struct Scaling {
   bool by_head_size = true;  // scale_attn_weights
   bool by_layer = false;     // scale_attn_by_inverse_layer_idx

@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// Reads a layer from `from` ("h.3.") to `to` ("layers.3."): matrices [in, out], q, k and v fused.
-// Queries are multiplied by `query_factor`.
+// Reads a layer with the prefix `from` ("h.3.") into weights with the prefix `to` ("layers.3.").
+// Stored matrices are [in, out], with q, k and v fused. Queries are multiplied by `query_factor`.
 void read_gpt2_layer(TensorReader& reader, Model& model, const std::string& from,
                      const std::string& to, float query_factor);
 

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-// True for layers with a window; "attention_types" repeats kinds: [[["global", "local"], 12]].
+// True for layers with a window. [[["global", "local"], 12]] repeats the two kinds 12 times.
 std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
   std::vector<bool> local;
   const auto add = [&](const Json& kind) {

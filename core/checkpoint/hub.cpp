@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kPrefix = "models--";
-constexpr const char* kSlash = "--";  // in folder names
+constexpr const char* kSlash = "--";  // "/" in folder names
 constexpr const char* kMain = "main";
 
 std::optional<fs::path> from_environment(const char* name) {
@@ -86,7 +86,7 @@ std::optional<fs::path> hub_folder(const std::string& name) {
   if (!is_hub_name(name)) return std::nullopt;
   const auto [model, revision] = parse_hub_name(name);
   const fs::path folder = model_cache(model);
-  std::error_code ignored;  // inaccessible counts as missing
+  std::error_code ignored;  // an inaccessible folder counts as missing
   if (!fs::is_directory(folder, ignored)) return std::nullopt;
   std::string commit = revision;
   const fs::path reference = folder / "refs" / revision;
@@ -126,7 +126,7 @@ std::vector<std::string> hub_models() {
     }
     try {
       if (hub_folder(name)) names.push_back(name);
-    } catch (const std::exception&) {  // incomplete or unreadable: reported when it is loaded
+    } catch (const std::exception&) {  // incomplete or unreadable: reported on loading
     }
   }
   std::ranges::sort(names);

@@ -27,8 +27,8 @@ void read_embedding(TensorReader& reader, Model& model, const std::string& name)
 // `embedding`. A tied "lm_head.weight" may be stored, too, but must be equal.
 void read_output_head(TensorReader& reader, Model& model, const std::string& embedding);
 
-// True if a checkpoint has a language model head: an untied tensor `head`, or a class with a head
-// in "architectures", or no "architectures".
+// True if a checkpoint has a language model head: the output is untied and the tensor `head`
+// exists, or "architectures" contains a class with a head or is missing.
 bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied,
                      const std::string& head);
 

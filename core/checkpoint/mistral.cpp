@@ -1,5 +1,5 @@
 // Mistral (Jiang et al., 2023, arXiv:2310.06825): Llama with sliding windows; and Mixtral (Jiang et
-// al., 2024, arXiv:2401.04088), the same with a mixture of experts.
+// al., 2024, arXiv:2401.04088): Mistral with a mixture of experts.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {

@@ -1,5 +1,5 @@
-// Shared models: keeps each checkpoint and retrieval store in memory once for all users in the
-// process (runs, exports, head statistics, commands).
+// Shared models: one copy of each checkpoint and retrieval store per process, for runs, exports,
+// head statistics and commands.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace attnscope {
 
-// State of a model. Versions are equal if nothing was published or written in between.
+// Version of a model. Changes when the model is published or its files are modified.
 struct ModelVersion {
   std::shared_ptr<const Checkpoint> checkpoint{};
-  std::uint64_t number = 0;  // of its publication; 0: read from files
+  std::uint64_t number = 0;  // publication number; 0: read from files
   bool operator==(const ModelVersion&) const = default;
 };
 
@@ -41,7 +41,7 @@ class ModelStore {
   // Publishes an in-memory model, such as Trainer::snapshot(), under `name`, replacing the previous
   // one. Runs that use this name notice and run again.
   void publish(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint);
-  void withdraw(const std::string& name);  // `name` refers to a folder again
+  void withdraw(const std::string& name);  // makes `name` refer to files again
   // Number of calls of publish() and withdraw(): changes when runs may be out of date.
   std::uint64_t publications() const;
 
@@ -49,11 +49,11 @@ class ModelStore {
   Index reads() const { return checkpoints_.reads(); }
 
  private:
-  // Modification time and size of each file; error values if it is missing.
+  // Modification time and size of each file; error values for a missing file.
   using FileStamps = std::vector<std::pair<std::filesystem::file_time_type, std::uintmax_t>>;
   static FileStamps file_stamps(const std::vector<std::filesystem::path>& files);
 
-  static constexpr std::size_t kMaxCheckpoints = 2;  // besides those in use: enough to compare two
+  static constexpr std::size_t kMaxCheckpoints = 2;  // kept besides those in use
   static constexpr std::size_t kMaxContexts = 1;
 
   SharedCache<Checkpoint, FileStamps> checkpoints_{kMaxCheckpoints};

@@ -93,7 +93,7 @@ ModelConfig read_modernbert_config(const Json& json, const std::string& path, bo
   return c;
 }
 
-// Transpose of rows [first, first + count) of a stored matrix [rows, in].  [in, count]
+// Transpose [in, count] of rows [first, first + count) of a stored matrix [rows, in].
 Tensor transposed_rows(const Tensor& all, Index first, Index count) {
   const Index in = all.dim(1);
   Tensor part({in, count});
@@ -103,7 +103,7 @@ Tensor transposed_rows(const Tensor& all, Index first, Index count) {
   return part;
 }
 
-// Splits a stored stack of matrices [letters * out, in] and of biases into one weight per letter.
+// Splits a stored matrix [letters * out, in], and its bias if `bias`, into one weight per letter.
 void split_rows(WeightMover& mover, const std::string& theirs, const std::string& folder,
                 const std::vector<std::string>& letters, Index in, Index out, bool bias) {
   const auto count = static_cast<Index>(letters.size());

@@ -9,11 +9,11 @@
 namespace attnscope {
 namespace {
 
-// Slopes 2^(-bias_max (n + 1) / heads). For other numbers of heads than powers of two: every second
-// slope of the next power, then those between.
+// ALiBi with slopes 2^(-bias_max (n + 1) / heads). If heads is not a power of two, takes the slopes
+// of the next power in the order second, fourth, ..., first, third, ...
 Choice mpt_alibi(const ModelConfig& config, double bias_max) {
   Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
-  if (bias_max == 8) return alibi;  // as published
+  if (bias_max == 8) return alibi;  // the default slopes
   const auto heads = static_cast<std::size_t>(config.heads), power = std::bit_ceil(heads);
   std::vector<double> all, slopes;
   for (std::size_t n = 0; n < power; ++n) {
@@ -28,7 +28,7 @@ Choice mpt_alibi(const ModelConfig& config, double bias_max) {
   return alibi;
 }
 
-// Reads "attn_config", of which only ALiBi and the factor of the scores may vary.
+// Reads "attn_config". Only the ALiBi slopes and the score scale may vary.
 void read_mpt_attention(JsonObject& object, ModelConfig& config) {
   Json settings = Json::object();
   if (object.has("attn_config")) settings = without_nulls(object.any("attn_config"));

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Settings that the released configs have and that this layout does not vary.
+// Throws InputError if a setting differs from the released models.
 void require_nomic_settings(JsonObject& object) {
   for (const char* key : {"prenorm", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
                           "rotary_emb_interleaved", "use_rms_norm", "causal"}) {
@@ -141,7 +141,7 @@ class NomicReader {
   Model& model_;
   const ModelConfig& c_;
   const std::string& place_;
-  StoredTensors tensors_;  // copy, to which parts of fused matrices are added
+  StoredTensors tensors_;  // copy with parts of fused matrices
   TensorReader reader_;
   WeightMover mover_;
 };

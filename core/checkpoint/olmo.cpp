@@ -1,5 +1,5 @@
-// OLMo (arXiv:2402.00838): Llama with layer norms without weights; OLMo 2 (arXiv:2501.00656): norms
-// after blocks instead of before, and norms of the whole query and key projections; OLMo 3: OLMo 2
+// OLMo (arXiv:2402.00838): Llama with layer norms without weights. OLMo 2 (arXiv:2501.00656): norms
+// after blocks instead of before, and norms of the whole query and key projections. OLMo 3: OLMo 2
 // with a window in three of four layers.
 #include "core/checkpoint/decoder_layout.h"
 

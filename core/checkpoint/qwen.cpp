@@ -1,11 +1,11 @@
 // Qwen 2 and 2.5 (arXiv:2407.10671): Llama with biases of queries, keys and values; Qwen 3
-// (arXiv:2505.09388): norms of queries and keys instead, and a mixture of experts.
+// (arXiv:2505.09388): norms of queries and keys instead, optionally a mixture of experts.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
 namespace {
 
-// Windows apply from layer `max_window_layers` on, if enabled.
+// If "use_sliding_window", layers from `max_window_layers` on have windows.
 void set_windows(JsonObject& object, ModelConfig& config) {
   const bool has_windows = object.flag_or("use_sliding_window", false);
   const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);

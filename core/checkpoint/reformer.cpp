@@ -1,6 +1,6 @@
 // Reformer (Kitaev et al., 2020, arXiv:2001.04451) as the Hugging Face libraries store it:
-// reversible layers of LSH attention with shared queries and keys and of local attention, both
-// streams feeding the output, and axial positions.
+// reversible layers with LSH attention (shared queries and keys) or local attention, an output that
+// reads both streams, and axial positions.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -179,7 +179,7 @@ void move_positions(WeightMover& mover, const std::string& at) {
                                 .reshaped({columns, c.width - row_width})));
 }
 
-// Draws the LSH rotations [rounds, h, d_k, b/2]; the libraries' order is [h, d_k, rounds, b/2].
+// Draws the LSH rotations [rounds, h, d_k, b/2], in the libraries' order [h, d_k, rounds, b/2].
 Tensor draw_rotations(const ModelConfig& c, const Values& lsh, std::uint64_t seed) {
   const Index rounds = lsh.integer("rounds"), factor = lsh.integer("factor");
   const Index buckets = lsh.integer("buckets");
@@ -188,7 +188,7 @@ Tensor draw_rotations(const ModelConfig& c, const Values& lsh, std::uint64_t see
   const Tensor drawn = torch_normal(std::max<Index>(count, 16), seed);
   Tensor rotations({rounds, c.heads, size, half});
   for (Index n = 0; n < count; ++n) {
-    const Index b = n % half, round = n / half % rounds, rest = n / half / rounds;  // h d_k
+    const Index b = n % half, round = n / half % rounds, rest = n / half / rounds;  // in [h, d_k]
     rotations[(round * c.heads * size + rest) * half + b] = drawn[n];
   }
   return rotations;
@@ -217,7 +217,7 @@ void move_reformer_layer(WeightMover& mover, const std::string& from, Index laye
   }
   mover.linear(self + "value", attn, "v", c.width, inner, false);
   mover.linear(from + "attention.output.dense", attn, "o", inner, c.width, false);
-  for (const std::string& name : mover.reader().names_with_prefix(self)) {  // in older versions
+  for (const std::string& name : mover.reader().names_with_prefix(self)) {  // of older versions
     if (name.find("mask_value") != std::string::npos) mover.reader().ignore(name);
   }
   const std::string ffn = from + "feed_forward.";

@@ -24,7 +24,7 @@ DecoderLayout read_smollm3(JsonObject& object) {
   const Index every = object.integer_or("no_rope_layer_interval", 4, 1, 4096);
   std::vector<bool> rotary;
   for (Index layer = 0; layer < config.layers; ++layer) rotary.push_back((layer + 1) % every != 0);
-  if (object.has("no_rope_layers")) {  // 1: the layer has positions
+  if (object.has("no_rope_layers")) {  // 1: the layer has RoPE
     rotary.clear();
     for (const Json& flag : object.array("no_rope_layers")) rotary.push_back(flag == 1);
     if (static_cast<Index>(rotary.size()) != config.layers) {

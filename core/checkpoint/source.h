@@ -1,9 +1,9 @@
 // Checkpoint sources: stored models, independent of their containers.
 //
-// A container (a folder of the Hugging Face libraries, a GGUF file) is opened as a CheckpointSource:
-// configuration, tensors, tokenizer. Layouts (format.h) translate a source into a Model and know
-// neither files nor folders. checkpoint_containers() lists the containers; a new one needs a file
-// and a line in that list.
+// A container (a folder of the Hugging Face libraries, a GGUF file) is opened as a
+// CheckpointSource: configuration, tensors, tokenizer. Layouts (format.h) translate a source into a
+// Model and know neither files nor folders. checkpoint_containers() lists the containers; a new
+// container needs a file and a line in that list.
 #pragma once
 
 #include <filesystem>
@@ -42,8 +42,8 @@ struct CheckpointSource {
   std::function<std::shared_ptr<const Tokenizer>()> read_target_tokenizer{};
   // Jinja chat template (core/text/chat_template.h); empty: none. Throws InputError if invalid.
   std::function<std::string()> read_chat_template = [] { return std::string(); };
-  // Id of the mask token, less than `vocabulary`; -1 if there is none. Independent of
-  // read_tokenizer(), so that a tokenizer that cannot be read does not change the model.
+  // Id of the mask token, less than `vocabulary`; -1: no mask token. Does not call
+  // read_tokenizer(), so that an invalid tokenizer does not change the model.
   std::function<Index(Index vocabulary)> find_mask_token{};
   // Normalisation of image colours (preprocessor_config.json), if stored.
   std::function<std::optional<PlacedJson>()> read_image_processor{};
@@ -54,20 +54,20 @@ struct CheckpointContainer {
   std::function<bool(const std::filesystem::path&)> matches;
   // Reads the configuration; CheckpointSource::read_*() read the rest on demand.
   std::function<CheckpointSource(const std::filesystem::path&)> open;
-  // Files that determine the model at a path, existing or not; a changed file is a new version.
+  // Files that determine the model at a path; some may not exist. A change makes a new version.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path&)> files;
 };
 
-// Ordered by precedence: the first that matches opens a path.
+// Containers by precedence: the first that matches a path opens it.
 const std::vector<CheckpointContainer>& checkpoint_containers();
-// Container of `path`. Throws InputError if none matches.
+// Container of `path`. Throws InputError if no container matches.
 const CheckpointContainer& checkpoint_container(const std::filesystem::path& path);
 
 CheckpointContainer folder_container();
 CheckpointContainer gguf_container();
 
-// The GGUF model in a folder without config.json: the first of its files; nullopt if there is
-// none. Throws InputError if there are several models.
+// First file of the GGUF model in a folder; nullopt if the folder has a config.json or no GGUF
+// model. Throws InputError if it has several GGUF models.
 std::optional<std::filesystem::path> gguf_in_folder(const std::filesystem::path& folder);
 
 }  // namespace attnscope

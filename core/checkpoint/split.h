@@ -13,8 +13,8 @@ struct RowRuns {
   Index first = 0, count = 0, stride = 0, repeats = 1;
 };
 
-// Adds these rows of tensors[whole] as tensors[part] of shape `shape`; a single run is not copied.
-// Throws InputError "PLACE: tensor NAME: ..." if rows are missing.
+// Adds the rows `runs` of tensors[whole] as tensors[part] of shape `shape`. A single run becomes a
+// view; several are copied. Throws InputError "PLACE: tensor NAME: ..." if rows are missing.
 void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part,
               Index row_size, const RowRuns& runs, const Shape& shape, const std::string& place);
 

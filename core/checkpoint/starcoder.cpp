@@ -1,5 +1,5 @@
 // StarCoder 1 (Li et al., 2023, arXiv:2305.06161, "GPT BigCode"): GPT-2 with multi-query attention
-// and matrices [out, in]; StarCoder 2 (arXiv:2402.19173): with RoPE and a window.
+// and matrices [out, in]; StarCoder 2 (arXiv:2402.19173): RoPE and a window.
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 

@@ -45,7 +45,7 @@ Choice bucketed_distances(JsonObject& object, bool both_directions) {
 // Properties that follow from the tensors and the class of the model.
 struct StoredParts {
   bool has_decoder = false, has_head = false;
-  bool untied = false;  // regardless of the config
+  bool untied = false;  // the output has its own tensor, regardless of the config
 };
 
 ModelConfig read_t5_config(const Json& json, const std::string& path, const StoredParts& parts) {
@@ -54,7 +54,7 @@ ModelConfig read_t5_config(const Json& json, const std::string& path, const Stor
   JsonObject object(non_null, path);
   ModelConfig c;
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
-  // Relative positions are unbounded; this is the training length.
+  // Relative positions are unbounded; the context is the training length.
   c.context = object.integer_or("n_positions", 512, 1, kMaxModelTokens);
   c.width = object.integer("d_model", 1, kMaxModelWidth);
   const Index layers = object.integer("num_layers", 1, 1024);
@@ -68,7 +68,7 @@ ModelConfig read_t5_config(const Json& json, const std::string& path, const Stor
   c.tied_output = !parts.untied;
   c.model_options.attention_scale = 1;
   c.model_options.output_head = has_head;
-  // T5 with a tied output divides by sqrt(width) first; newer configs have a key for it.
+  // T5 with a tied output divides the logits by sqrt(width); newer configs have a key for it.
   const bool t5 = object.text("model_type") == "t5";
   const bool tied = t5 && object.flag_or("tie_word_embeddings", true);
   const bool scaled = object.flag_or("scale_decoder_outputs", tied);
@@ -123,14 +123,14 @@ void move_t5_stack(WeightMover& mover, const std::string& theirs, const std::str
     const std::string table = from + "0.SelfAttention.relative_attention_bias.weight";
     if (n == 0 || mover.has(table)) {
       mover.plain(table, to + "groups.0.pos.bias", {buckets, c.heads});
-    } else {  // shared with the first layer
+    } else {  // all layers share the first layer's table
       model.weights.emplace(to + "groups.0.pos.bias",
                             model.weights.at(ours + layer_prefix(0) + "groups.0.pos.bias"));
     }
     if (cross) {
       move_t5_attention(mover, from + "1.EncDecAttention.", to + "cross.");
       norm(from + "1.", to + "cross_norm");
-      // In older versions; never used.
+      // Stored by older versions; never used.
       mover.reader().ignore(from + "1.EncDecAttention.relative_attention_bias.weight");
     }
     const std::string last = from + (cross ? "2." : "1.");

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// count: at least 16; torch draws fewer numbers by another method.  [count]
+// Returns [count] numbers. `count` is at least 16: torch draws fewer numbers by another method.
 Tensor torch_normal(Index count, std::uint64_t seed);
 
 }  // namespace attnscope

@@ -77,7 +77,7 @@ ModelConfig read_transformer_xl_config(const Json& json, const std::string& path
   return c;
 }
 
-// Transpose of rows [first, first + count) of a matrix [rows, columns].  [columns, count]
+// Transpose [columns, count] of rows [first, first + count) of a matrix [rows, columns].
 Tensor projection_of_part(const Tensor& matrix, Index first, Index count) {
   const Index columns = matrix.dim(1);
   Tensor result({columns, count});
@@ -105,7 +105,7 @@ void move_transformer_xl_layer(WeightMover& mover, const std::string& prefix, In
   model.weights.emplace(positions + "wr", Var(mover.reader().take_transposed(
                                               from + "dec_attn.r_net.weight", c.width, rows)));
   for (const auto& [theirs, ours] : {std::pair{"r_w_bias", "u"}, {"r_r_bias", "v"}}) {
-    // Shared by all layers unless untied.
+    // A bias without a layer in its name is shared by all layers.
     const std::string layer_name = from + "dec_attn." + theirs, shared_name = prefix + theirs;
     const Shape shape{c.heads, c.head_size};
     mover.plain(mover.has(layer_name) ? layer_name : shared_name, positions + ours, shape);
@@ -122,8 +122,9 @@ Tensor identity(Index size) {
   return one;
 }
 
-// Moves the projections, and if `with_tables` the tables, of the input ("word_emb.emb_layers.") or
-// the output ("crit.out_layers."). Tables of equal width are stored as one.
+// Moves the clusters' projections (and tables if `with_tables`) of the input
+// ("word_emb.emb_layers.") or the output ("crit.out_layers."). Tables of equal width are stored as
+// one.
 void move_clusters(WeightMover& mover, const std::string& layers, const std::string& projections,
                    const std::string& ours, bool with_tables) {
   Model& model = mover.model();
@@ -148,7 +149,8 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
       model.weights.emplace(to + "project", Var(identity(c.width)));
       continue;
     }
-    // Tied projections are stored with the input, whose clusters share one if they share a table.
+    // Tied projections are stored with the input. Input clusters with one table have one
+    // projection.
     const std::string theirs = projections + (one_table && !out ? "0" : number);
     const std::string input_projection =
         "transformer.word_emb.emb_projs." + (one_table ? std::string("0") : number);
@@ -169,7 +171,7 @@ void ignore_tied(TensorReader& reader, const std::string& words, const std::stri
   reader.ignore(output);
 }
 
-// Moves an embedding whose width differs from the model's, multiplied with its projections.
+// Moves an embedding of another width than the model's, after multiplication with its projections.
 void move_projected_table(WeightMover& mover, const std::string& prefix, bool has_head) {
   TensorReader& reader = mover.reader();
   Model& model = mover.model();
@@ -181,7 +183,7 @@ void move_projected_table(WeightMover& mover, const std::string& prefix, bool ha
   const Var to_stream(reader.take_transposed(in, narrow, c.width));
   model.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
   if (!has_head) return;
-  const bool tied = c.tied_output;  // of the tables; tied projections are stored once
+  const bool tied = c.tied_output;  // concerns the tables; tied projections are stored once
   const std::string head = "crit.out_layers.0.weight";
   if (tied) ignore_tied(reader, table, head);
   if (tied && !reader.has(out)) return;

@@ -61,7 +61,7 @@ void read_colours(const CheckpointSource& source, const std::vector<double>& mea
   read_list("image_std", "deviation");
 }
 
-// Reads what the configs of ViT and CLIP's image tower have in common.
+// Reads the common part of the configs of ViT and CLIP's image tower.
 ModelConfig read_vision_config(JsonObject& object, const CheckpointSource& source, Index extra,
                                const std::vector<double>& mean,
                                const std::vector<double>& deviation) {
@@ -98,11 +98,11 @@ ModelConfig read_vision_config(JsonObject& object, const CheckpointSource& sourc
   return c;
 }
 
-// Sets embed.weight: a row per extra token, and the bias of the patches as last row.
+// Sets embed.weight: a row for each extra token, then a row with the bias of the patches.
 void set_extra_tokens(WeightMover& mover, const std::vector<std::string>& extra, const Shape& shape,
                       const std::string& bias) {
   const ModelConfig& c = mover.model().config;
-  Tensor table = Tensor::zeros({c.vocabulary, c.width});  // without a bias the last row stays zero
+  Tensor table = Tensor::zeros({c.vocabulary, c.width});  // the last row stays zero without a bias
   Index row = 0;
   for (const std::string& name : extra) {
     const Tensor vector = mover.reader().take(name, shape);
@@ -187,7 +187,7 @@ Model load_vit(bool distilled, const CheckpointSource& source) {
 
 // ---- CLIP
 
-// Layers of either tower.
+// Moves the layers of either tower.
 void move_clip_layers(WeightMover& mover, const std::string& prefix) {
   const ModelConfig& c = mover.model().config;
   for (Index n = 0; n < c.layers; ++n) {
@@ -283,7 +283,7 @@ Model load_clip_text(const Json& tower_config, const std::string& path,
 using ClipLoader = Model (*)(const Json&, const std::string&, const CheckpointSource&,
                              const std::string&);
 
-// config.json describes the tower if the folder has only one; otherwise a member does.
+// config.json describes the tower if the folder has one tower; else its member `config` does.
 Model load_clip_tower(ClipLoader load, const char* tower, const char* config,
                       const CheckpointSource& source) {
   const Json& json = source.config;

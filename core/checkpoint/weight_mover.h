@@ -16,32 +16,33 @@ class WeightMover {
   Model& model() { return model_; }
   bool has(const std::string& name) const { return reader_.has(name); }
 
-  // A vector or table, unchanged.
+  // Moves a vector or table unchanged.
   void plain(const std::string& theirs, const std::string& ours, const Shape& shape);
-  // theirs.weight [out, in] and, if `bias`, theirs.bias to folder + "w" + letter, "b" + letter.
+  // Moves theirs.weight [out, in] to folder + "w" + letter. If `bias`, also moves theirs.bias to
+  // folder + "b" + letter.
   void linear(const std::string& theirs, const std::string& folder, const std::string& letter,
               Index in, Index out, bool bias);
-  // As above with a bias, for weights of a variant, which are never 16-bit.
+  // As linear() with a bias, for weights of a variant, which are always stored as floats.
   void variant_linear(const std::string& theirs, const std::string& folder,
                       const std::string& letter, Index in, Index out);
-  // theirs.weight and .bias to ours.w and ours.b; a missing bias becomes zeros.
+  // Moves theirs.weight and .bias to ours.w and ours.b; a missing bias becomes zeros.
   void dense(const std::string& theirs, const std::string& ours, Index in, Index out);
-  // theirs.weight and .bias, or .gamma and .beta in older files; RMS norms have no bias.
+  // Moves theirs.weight and .bias, named .gamma and .beta in older files. RMS norms have no bias.
   void norm(const std::string& theirs, const std::string& ours, Index size);
-  // Matrices [out, in] with biases to `layer` + "ffn.", and the norm to `layer` + "ffn_norm".
+  // Moves matrices [out, in] with biases to layer + "ffn." and the norm to layer + "ffn_norm".
   struct FeedForwardNames {
     std::string in, out, norm;
   };
   void feed_forward(const FeedForwardNames& theirs, const std::string& layer);
-  // A position table without its first `skipped` rows.
+  // Moves a position table without its first `skipped` rows.
   void positions(const std::string& theirs, const std::string& ours, Index rows, Index skipped,
                  Index width);
-  // "output.weight" from `theirs` if the output is not tied to "embed.weight" (`embedding` in the
-  // checkpoint); else the two must hold the same numbers.
+  // Moves `theirs` to "output.weight" if the output is untied. If it is tied, throws InputError
+  // unless `theirs` is missing or equal to `embedding`.
   void output(const std::string& theirs, const std::string& embedding);
-  // Bias of the logits, from the first of these names that exists.
+  // Moves the bias of the logits from the first of these names that exists.
   void output_bias(const std::vector<std::string>& theirs, const Shape& shape);
-  // output() and output_bias(), if the model has a head.
+  // Calls output() and output_bias() if the model has a head.
   void head(const std::string& theirs, const std::string& embedding,
             const std::vector<std::string>& biases);
   // Ignores all tensors with this prefix; a note in the model describes them as `what`.
@@ -54,7 +55,7 @@ class WeightMover {
   Model& model_;
 };
 
-// Marks the model as a masked language model, with the mask token of `source` if there is one.
+// Marks the model as a masked language model with the mask token of `source`, if it has one.
 void set_masked_prediction(ModelConfig& config, const CheckpointSource& source);
 
 }  // namespace attnscope

@@ -253,7 +253,7 @@ class OperationBuilder {
     return split_heads(matmul(x, projection), input_.heads);  // [h, L, columns / h]
   }
 
-  // Checks an input encoding, which is applied before evaluate() checks the operation.
+  // Checks an encoding that is added to the input, before embed() uses it.
   void check_input_encoding(Index d) const {
     if (!encoding_.embed) return;
     Dimensions dimensions = free_dimensions(input_.heads, input_.heads, kAny, kAny);
@@ -274,7 +274,7 @@ class OperationBuilder {
                             .scale = spec_.scale});
   }
 
-  // Computes mem.k and mem.v from mem.x, [M, d], with the projections of the segment.
+  // Computes mem.k and mem.v from mem.x [M, d] with wk and wv.
   void project_memory(Index d, const Tensor& wk, const Tensor& wv) {
     const Var* memory = find_weight(input_.weights, "mem.x");
     if (!memory) return;
@@ -299,7 +299,7 @@ class OperationBuilder {
                                   {project(y, wk), project(positions_k, wk)});
   }
 
-  // Checks parameters and weights against the exact sizes.
+  // Checks parameters and weights against the sizes of q, k and v.
   void check() {
     const Index queries = input_.q.defined()   ? input_.q.dim(1)
                           : input_.x.defined() ? input_.x.dim(1)
@@ -331,7 +331,7 @@ class OperationBuilder {
   OperationInput input_;
 };
 
-// Adds a tensor. Throws InputError if a number is not finite: products of the input exceed float32.
+// Adds a tensor. Throws InputError if an element is not finite (products of inputs overflow).
 void add_floats(SafetensorsFile& out, const std::string& name, const Tensor& tensor) {
   for (const float x : tensor) {
     if (std::isfinite(x)) continue;
@@ -359,7 +359,7 @@ void refuse_model_choices(const Parameter& parameter, const Values& values,
                    "\", which applies to whole models only");
 }
 
-// Rejects parameters that only apply to whole models: one operation has no segments and no layers.
+// Rejects parameters that only apply to whole models, such as those for segments or layers.
 void refuse_model_parameters(const Info& info, const Values& values, const std::string& path) {
   for (const Parameter& parameter : info.parameters) {
     if (!values.has(parameter.key)) continue;

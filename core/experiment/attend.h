@@ -12,7 +12,7 @@ namespace attnscope {
 struct AttendResult {
   SafetensorsFile out;               // contents of the output file
   std::string note;                  // reason for not using `backend`; empty if it was used
-  std::vector<std::string> remarks;  // further remarks on `out`
+  std::vector<std::string> remarks;  // remarks on `out` for the user
 };
 
 // The spec is `spec_json` or, if absent, the string "spec" in the metadata of `tensors`. Throws

@@ -1,8 +1,7 @@
 // Compatible selection of a variant, encoding or direction.
 //
-// A selection can conflict with other settings (ALiBi needs pair scores, which Linear never
-// forms). select_*() resolves such conflicts by changing the other settings, and reports every
-// implied change so that the user can see and undo it.
+// A selection can conflict with other settings (ALiBi needs pair scores, which Linear never forms).
+// select_*() resolves a conflict by changing other settings, and reports each change to the user.
 #pragma once
 
 #include <functional>
@@ -23,25 +22,26 @@ struct CompatibleChoice {
 };
 
 // Refusal without its leading path and its list of expected values: "Linear never forms scores of
-// pairs, so ALiBi has nothing to change". Other errors are returned unchanged.
+// pairs, so ALiBi has nothing to change". Errors about other settings are unchanged.
 std::string refusal_sentence(const std::string& refusal);
 
-// Setters of the variant and the encoding of some heads; an empty choice restores the default.
+// Setters of the variant and the encoding of some heads; an empty choice removes the override.
 struct HeadScope {
   std::function<void(RunView&, std::optional<Choice>)> variant, encoding;
 };
 HeadScope for_all_heads();
 
 // Selects a variant, encoding or direction, with illustrative parameters for a text of `tokens`
-// tokens (0: unknown) and the checkpoint's config `stored`. A variant may imply other positions,
-// another direction, segments or fewer tokens; an encoding or a direction may imply full attention.
+// tokens (0: unknown) and the checkpoint's config `stored`. A selected variant may change encoding,
+// direction, segments and text length; a selected encoding or direction may change the variant to
+// full attention.
 CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
                                 const Variant& selected, const ModelConfig& stored, Index tokens);
 CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
                                  const Encoding& selected, const ModelConfig& stored, Index tokens);
 CompatibleChoice select_direction(const RunView& current, bool causal, const ModelConfig& stored,
                                   Index tokens);
-// Selects `selected` with its own parameters instead of illustrative ones.
+// Selects `selected` with the parameters that it contains instead of illustrative ones.
 CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
                                 const Choice& selected, const ModelConfig& stored, Index tokens);
 CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
@@ -50,8 +50,8 @@ CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
 // True if a parameter without a default has no value yet.
 bool has_unset_parameters(const RunSpec& spec);
 void fill_unset_parameters(RunSpec& spec, Index tokens);
-// Fills unset parameters with illustrative values for the run's input. Throws InputError if
-// the model cannot be read, has no tokenizer for the text, or the tensors are invalid.
+// As above, for the tokens of the run's input. Throws InputError if the model cannot be read, has
+// no tokenizer for the text, or the tensors are invalid.
 void fill_unset_parameters(RunSpec& spec);
 
 }  // namespace attnscope

@@ -22,7 +22,7 @@ std::vector<std::int32_t> text_ids(const Checkpoint& checkpoint, const RunSpec& 
   return ids;
 }
 
-// Pixels of the leading rows of the image, or the ids of `spec`.
+// Pixels of the image's leading rows; the ids of `spec` if it has no image.
 std::vector<std::int32_t> prompt_pixels(const Checkpoint& checkpoint, const ModelConfig& config,
                                         const RunSpec& spec, Index rows) {
   if (spec.input.empty()) return text_ids(checkpoint, spec, nullptr);

@@ -9,9 +9,9 @@ namespace attnscope {
 struct Continuation {
   std::vector<std::int32_t> source;  // encoder input; empty without an encoder
   std::vector<std::int32_t> prompt;  // at least one id
-  Index kept = 0;                    // leading ids that are never dropped from the context
+  Index kept = 0;                    // number of leading ids that stay in the context
   Index room = -1;                   // maximum number of new ids; -1: unlimited
-  Index levels = 0;                  // ids are below this; 0: the whole vocabulary
+  Index levels = 0;                  // new ids are below this; 0: the whole vocabulary
   Index columns = 0;                 // ids per row of an image; 0: a single row
   std::vector<std::int32_t> ends;    // end-of-sequence ids
 };
@@ -24,8 +24,8 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
 // Retrieval with its datastore in memory; nullopt if the run has none.
 std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& config);
 
-// Logits of the next action, [actions], for a trajectory whose last action is -1. Throws
-// InputError otherwise, since the following state is unknown.
+// Logits [actions] of the last action of a trajectory, which must be unknown (-1). Throws
+// InputError if it is known, because the state after it is not.
 Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const RunSpec& spec,
                      Backend& backend);
 

@@ -12,8 +12,8 @@ namespace attnscope {
 using StoreProgress = std::function<void(Index done, Index total)>;  // in tokens
 
 // Creates a key for every token but the last of each text. Texts longer than the model's context
-// are read in windows that overlap by half, so that each key has at least half a context before it.
-// Throws InputError if the model does not support retrieval or no text has two tokens.
+// are read in windows that overlap by half, so that half a context precedes each key, except at a
+// text's start. Throws InputError if the model lacks retrieval or no text has two tokens.
 Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>>& texts,
                  Backend& backend, const StoreProgress& progress);
 

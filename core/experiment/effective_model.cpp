@@ -10,8 +10,8 @@
 namespace attnscope {
 namespace {
 
-// Variant and encoding of `heads` neighbouring heads. Points into a config and a RunSpec, which
-// must outlive the object, to avoid a copy of long parameters (edge lists) per head.
+// Variant and encoding of `heads` neighbouring heads. The pointers avoid copies of long parameters
+// (edge lists); the choices belong to a config or RunSpec, which must outlive this object.
 struct HeadChoice {
   const Choice* variant = nullptr;
   const Choice* encoding = nullptr;
@@ -203,7 +203,7 @@ void check_text(const std::string& text, const Checkpoint& checkpoint) {
 std::vector<TraceToken> tokenise_text(const std::string& text, const Checkpoint& checkpoint) {
   check_text(text, checkpoint);
   std::vector<TraceToken> tokens;
-  // A tokenizer adds special tokens at the ends of the whole text only.
+  // Keeps special tokens only at the ends of the whole text, not between its parts.
   const auto encode = [&](std::size_t begin, std::size_t end) {
     std::vector<Token> encoded = checkpoint.tokenizer->encode(text.substr(begin, end - begin));
     if (end < text.size()) {

@@ -19,8 +19,8 @@ std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
 Model effective_model(const Model& stored, const RunSpec& spec, Index tokens = 0);
 
 // Fills in parameters that variants derive from the text, such as sentences and brackets
-// (VariantDefaults::from_text). Throws InputError if such a variant is used with segments of
-// `segment` tokens, since each segment would need its own parameters.
+// (VariantDefaults::from_text). Throws InputError for these variants if the text is read in
+// segments (`segment` tokens each; 0: none), because every segment would need other parameters.
 RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens,
                              Index segment = 0);
 

@@ -1,7 +1,7 @@
 // Findings: results derived from a run, in addition to its trace. Each has its own file in
 // findings/; findings() lists them in order. A view requests the findings that it reads
-// (View::findings). The caller of a run computes each once and passes them to the view, which reads
-// them by name.
+// (View::findings). The caller of a run computes each requested finding once, and the view reads it
+// by name.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct ReplacedToken;      // core/experiment/replaced_token.h
 struct Rollouts;           // core/experiment/rollouts.h
 struct GeneratedTarget;    // core/experiment/generated_target.h
 
-// Id and type of a finding; the type is const except for live findings.
+// Id of a finding and type T of its object; T is const except for live findings.
 template <class T>
 struct FindingName {
   const char* id;
@@ -77,9 +77,9 @@ class Findings {
   void add(const Findings& others);
   Findings with(const Findings& others) const;  // copy of this after add(others)
   void remove(std::string_view id);
-  // Copy with the finding of this id alone; empty if it is missing.
+  // Copy with the finding of this id alone; empty if the finding is missing.
   Findings only(std::string_view id) const;
-  bool operator==(const Findings&) const = default;  // the same objects
+  bool operator==(const Findings&) const = default;  // compares addresses of objects
 
  private:
   struct Entry {
@@ -100,9 +100,9 @@ struct Traces {
   Findings findings;
   std::shared_ptr<const Trace> reference() const;  // null without a reference run
 };
-// Findings with an already computed reference run.
+// Findings that contain this reference run alone.
 Findings reference_findings(std::shared_ptr<const Trace> reference);
-// Findings about the reference run itself.
+// Findings about the reference run, under the names of findings about the run.
 Findings findings_of_reference(const Findings& findings);
 
 // Completed run from which findings are computed.
@@ -110,8 +110,8 @@ struct FinishedRun {
   const Session& session;
   std::shared_ptr<const Trace> trace;
   const Checkpoint* checkpoint = nullptr;  // null if the attention was imported
-  // Performs another run in the same way: cached, and timed if times are compared.
-  // with_findings: also computes the requested findings for that run.
+  // Performs another run with the cache of this one, and measures its time if times are compared.
+  // with_findings: also computes the requested findings for the other run.
   std::function<Traces(const Session&, bool with_findings)> observe;
 };
 
@@ -125,26 +125,26 @@ struct Finding {
   // True if a finding of run `previous` is valid for run `current`, given equal settings.
   std::function<bool(const RunSpec& previous, const RunSpec& current)> is_reusable =
       std::equal_to<RunSpec>();
-  // True if a window continues to compute the finding while it shows other views.
+  // True if a window that shows another view still computes the finding.
   bool outlives_view = false;
 
   // Ways of computing a finding; exactly one is set.
   //
-  // During the run: available together with the trace and cached with it.
+  // With the run: computed when the trace is complete, and cached together with the trace.
   std::function<void(const FinishedRun&, Findings&)> with_run{};
-  // In the background: slow; the run does not wait for it. The window has a worker per finding;
-  // commands compute it before drawing. The callee has exclusive use of `run`.
+  // In the background: for slow findings. The window computes each on a worker thread; commands
+  // compute them before drawing. The callee has exclusive use of `run`.
   std::function<void(const RunSpec&, const FindingSettings&, ExperimentRun& run,
                      const FindingProgress&, Findings&)>
       in_background{};
-  // Live: an object that computes the visible content on demand, for all traces of a window, and
-  // calls `wake` from its worker when new content is available. File export computes its content
-  // directly, without the object.
+  // Live: one object per window computes visible content of all traces on demand, and calls `wake`
+  // from its worker when new content is available. Export to files computes the content without
+  // this object.
   std::function<void(std::function<void()> wake, Findings&)> live{};
 };
 
 const std::vector<Finding>& findings();       // listed in order of computation
-const Finding& finding(std::string_view id);  // InputError
+const Finding& finding(std::string_view id);  // throws InputError if unknown
 
 // Computes the requested background findings (Finding::in_background).
 Findings compute_background_findings(const Session& session,

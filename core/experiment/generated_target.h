@@ -11,20 +11,20 @@
 namespace attnscope {
 
 struct GeneratedTarget {
-  // Run over the start token and the target without its last id: row n of the logits and of the
-  // attention predicts ids[n], given or generated.
+  // Run that reads the start token and the target without its last id. Row n of the logits and of
+  // the attention belongs to the prediction of ids[n].
   std::shared_ptr<const Trace> trace;
-  std::vector<std::int32_t> ids;  // target without the start id, with the end id if generated
+  std::vector<std::int32_t> ids;  // target without the start id; includes a generated end id
   Index given = 0;                // number of leading ids that were given
   bool ended = false;   // true if the model generated an end id; otherwise the context is full
   BeamSearch search;    // step n generated ids[given + n]
-  std::string problem;  // reason for failure, with all other members empty; else empty
+  std::string problem;  // reason for failure (other members are empty); empty on success
 
   Index rows() const { return static_cast<Index>(ids.size()); }
 };
 
-// Labels of the target's ids. Byte tokens show their character and the number of the byte: "ü₁",
-// "ü₂". The end is "■".
+// Labels of the target's ids. A byte token shows its character and its index among the character's
+// bytes: "ü₁", "ü₂". The end is "■".
 std::vector<std::string> generated_labels(const GeneratedTarget& target);
 // Text of the whole target, without the end id.
 std::string generated_text(const GeneratedTarget& target);

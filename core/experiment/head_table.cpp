@@ -16,8 +16,8 @@ namespace {
 
 using Sums = std::map<HeadRef, HeadStatisticsSum>;
 
-// Key column from which distances are counted; beyond all keys (no distances) if queries and keys
-// are tokens of two streams.
+// Key column from which distances are counted; the number of keys, for no distances, if queries and
+// keys are tokens of two streams.
 Index distance_origin(const AttentionTap& tap) {
   const bool is_single_stream = tap.query_rows.stream == tap.key_rows.stream;
   const Index column = is_single_stream ? first_token_column(tap) : -1;
@@ -37,7 +37,7 @@ std::vector<std::int32_t> known_ids(const Trace& trace, const AttentionTap& tap)
   return ids;
 }
 
-// A table row per segment, or a row for all segments of a head: texts differ in their number.
+// One table row per segment and head, or one per head: numbers of segments differ between texts.
 enum class Segments { Separate, Merged };
 
 void add(const Trace& trace, Segments segments, Sums& sums,
@@ -54,7 +54,7 @@ void add(const Trace& trace, Segments segments, Sums& sums,
         head_sums[static_cast<std::size_t>(n)]->add(tap.attention(n), ids, distance_origin(tap));
       }
     };
-    // Attention computed on demand uses all cores for one head: its heads are measured in sequence.
+    // Attention computed on demand uses all cores for each head, so heads are measured in sequence.
     const auto count = static_cast<Index>(tap.heads.size());
     const Index grain = tap.result.attention.defined()
                             ? 1 + kGrain / std::max<Index>(1, tap.queries() * tap.keys())

@@ -43,21 +43,21 @@ struct HeadTable {
 
 HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group);
 
-// Statistics of a run, or of its part `only`; also with merged words (core/analysis/words.h).
+// Statistics of a run, possibly with merged words (core/analysis/words.h), or of its part `only`.
 // Same-token and induction scores are undefined if a token is unknown (id -1).
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
-// Statistics over a file of texts, separated by blank lines. Texts longer than the model's context
-// are split. Each text is run with the settings of `spec`. in_words: measures between words. Texts
-// of a single token are skipped. `progress` receives bytes. Throws InputError if all texts are
-// skipped, or if there are no words to merge.
+// Statistics over `texts`, which are separated by blank lines. Each text is run with the settings
+// of `spec`. Texts longer than the model's context are split; texts of a single token are skipped.
+// in_words: measures between words. `progress` counts bytes of `texts`. Throws InputError if all
+// texts are skipped, or if in_words is set and no word has several tokens.
 using TextProgress = std::function<void(std::size_t done, std::size_t total)>;
 HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_words,
                      ExperimentRun& run, const TextProgress& progress);
 
-// CSV: "layer,head,entropy,distance,...", one line per head; undefined values are empty. Columns
-// for stack, kind, step and segment precede these if the model has several. Statistics between
-// words have the columns HeadMeasure::word_id.
+// CSV: "layer,head,entropy,distance,...", one line per head; undefined values are empty. If the
+// model has several stacks, kinds, steps or segments, columns for them come first. Statistics
+// between words have the columns HeadMeasure::word_id.
 std::string to_csv(const HeadTable& table);
 
 // Key column of the first token of the text; earlier columns are memory. -1 if all keys are memory.

@@ -15,8 +15,8 @@ constexpr Index kSurroundings = (2 * kMaxRadius + 1) * (2 * kMaxRadius + 1);
 constexpr Index kMaxValues = 3 * kSurroundings;  // values of the largest neighbourhood
 constexpr Index kWidth = kMaxValues + 1;         // d_k
 
-// Writes the colours around a pixel, minus medium grey so that squares stay small; edge pixels are
-// repeated outside the image. Returns the number of values.
+// Writes the colours around a pixel, minus medium grey so that their squares stay small; outside
+// the image, edge pixels are repeated. Returns the number of values.
 Index read_surroundings(const Tensor& colours, Index row, Index column, Index radius, double* out) {
   Index count = 0;
   for (Index row_offset = -radius; row_offset <= radius; ++row_offset) {

@@ -23,12 +23,12 @@ inline constexpr double kSimilaritySigma = 0.1;  // for colours in [0, 1]
 // all its scores are equal, so that only the pattern matters.
 inline constexpr Index kImageHeads = 4;
 
-// [width, height] of the grid: the requested sides; a side of 0 follows from the aspect ratio.
-// Throws InputError if the file is not an image.
+// Width and height of the grid. A requested side of 0 follows from the image's aspect ratio. Throws
+// InputError if the file is not an image.
 std::pair<Index, Index> image_grid(const TensorFiles& files);
 
-// q and k [1 layer][heads, L, d], v [heads, L, 3]: the colours. Throws InputError if the file is
-// not an image, has token lists, or a side exceeds kMaxGridSide.
+// One layer: q and k [heads, L, d]; v [heads, L, 3] contains the colours. Throws InputError if the
+// file is not an image, has token lists, or a side exceeds kMaxGridSide.
 ImportedTensors image_tensors(const TensorFiles& files);
 
 // As image_tensors(), for colours [height, width, 3].

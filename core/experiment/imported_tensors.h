@@ -22,8 +22,8 @@ namespace attnscope {
 // True for .npy, .npz and .safetensors. Images are converted to q, k and v (image_tensors.h).
 bool is_tensor_file(const std::filesystem::path& path);
 
-// Contents of a file before computation on a backend: imported attention, or the unrotated vectors
-// of queries and keys. Errors name the tensor, the expectation and the value found.
+// Contents of a file: attention, or unrotated queries and keys from which a backend computes it.
+// Errors name the tensor, the expectation and the value found.
 struct ImportedTensors {
   std::vector<Tensor> attention;  // per layer [h, L_q, L_k]; empty if the file has q and k
   std::vector<Tensor> q, k, v;    // per layer [h, L, d]; v may be empty

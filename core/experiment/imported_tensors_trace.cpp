@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxStoredWeights = Index{1} << 27;  // 512 MiB
+constexpr Index kMaxStoredWeights = Index{1} << 27;  // 512 MiB of floats
 constexpr double kRowSumTolerance = 0.02;            // rounding error of row sums in half precision
 
 // Byte of a SentencePiece token such as "<0xE4>"; -1 for other tokens.
@@ -78,12 +78,12 @@ std::vector<TraceToken> trace_tokens(const std::vector<std::string>& notation, I
   return tokens;
 }
 
-// Pattern of imported attention: the causal mask if all non-zero weights are within it, otherwise
-// the pairs with non-zero weight.
+// Pattern of imported attention: full or causal if exactly those pairs have non-zero weights in all
+// heads, otherwise the pairs with non-zero weights.
 Pattern derive_pattern(const Tensor& attention) {
   const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
   bool is_non_causal = false, lacks_causal = false, has_zero = false;
-  const Index offset = keys - queries;  // key of the first query
+  const Index offset = keys - queries;  // column of the first query's own token
   for (Index row = 0; row < heads * queries; ++row) {
     const Index i = row % queries;
     const float* weights = attention.data() + row * keys;
@@ -170,7 +170,7 @@ void add_missing_weights(OperationInput& input, Trace& trace) {
       const bool is_needed = info.uses(w, values) && w.scope != WeightScope::Operation &&
                              w.scope != WeightScope::Model && !w.file.state;
       if (!is_needed || w.file.optional || input.weights.contains(w.name)) continue;
-      if (!w.illustrative && !w.initial) continue;  // evaluate() rejects it by name
+      if (!w.illustrative && !w.initial) continue;  // evaluate() reports it as missing
       const Shape shape = w.shape(sizes, values);
       input.weights.emplace(
           w.name,

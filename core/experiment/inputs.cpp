@@ -181,7 +181,7 @@ std::shared_ptr<const PixelGrid> patch_grid(const ModelConfig& config, const Ten
   return grid;
 }
 
-constexpr Index kMaxExtendedTokens = 65536;  // limit of Overlong::All and of segments
+constexpr Index kMaxExtendedTokens = 65536;  // limit of Overlong::All and of texts read in segments
 
 // Cuts the tokens to the model's context, with a note.
 void truncate(std::vector<TraceToken>& tokens, Index context, Overlong policy,
@@ -329,7 +329,7 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, 
     input.pixels = patch_grid(config, colours);
     return input;
   }
-  if (!kind.is_text) {  // labels the input pixels instead of the predicted ones
+  if (!kind.is_text) {  // labels input pixels, not predicted pixels
     input.tokens = to_trace_tokens({input.batch.ids.begin(), input.batch.ids.end()}, checkpoint);
   }
   if (is_masked && (needs_losses || has_target)) {

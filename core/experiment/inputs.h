@@ -13,16 +13,16 @@ namespace attnscope {
 struct ModelInput {
   Batch batch;                                // one sequence; with targets if losses are needed
   std::vector<TraceToken> tokens;             // tokens of the decoder, or of the only stack
-  std::vector<Stream> streams{};              // tokens of the encoder; empty without one
+  std::vector<Stream> streams{};              // tokens of the encoder; empty without an encoder
   std::shared_ptr<const PixelGrid> pixels{};  // image read in patches; else null
 };
 
-// config: the model with the choices of `spec`. tokens: result of tokens_to_read(). needs_losses:
-// adds targets. Throws InputError if `spec` lacks the input that the model needs.
+// config: that of the model with the choices of `spec`. tokens: result of tokens_to_read().
+// needs_losses: adds targets. Throws InputError if `spec` lacks the input that the model needs.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
                        std::vector<TraceToken> tokens, bool needs_losses);
 
-// Tokens of the run, cut to the model's context (with a note in `notes`); empty for trajectories.
+// Tokens of the run, cut to the model's context; empty for trajectories. Adds a note if it cuts.
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
                                        const RunSpec& spec, std::vector<std::string>& notes);
 
@@ -33,15 +33,15 @@ ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config
 // True if the model reads tokens, false if it reads trajectories.
 bool reads_tokens(const ModelConfig& config);
 
-// Image that a pixel model reads, from its input `tokens` (start token first); else null.
+// Image that a pixel model reads as `tokens` (start token first); null for other models.
 std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
                                            const std::vector<TraceToken>& tokens);
 
 // Target prefix of an encoder-decoder: spec.target_ids or else the start token and spec.target.
 std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpoint& checkpoint,
                                         const RunSpec& spec);
-// Pixel ids for an image model, from a .safetensors file with pixels of the model's size or from an
-// image, which is resized.
+// Pixel ids for an image model. `file` is a .safetensors file with pixels of the model's size, or
+// an image, which is resized.
 std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file);
 
 }  // namespace attnscope

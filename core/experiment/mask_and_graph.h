@@ -17,12 +17,12 @@ inline constexpr const char* kGraph = "graph";
 Choice mask_choice(const MaskRows& rows);
 
 // Choice of `graph` with these edges (pairs of tokens). Copies other parameters from `previous` if
-// its variant is `graph`.
+// that is a choice of `graph`.
 Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool is_directed,
                     const std::optional<Choice>& previous = std::nullopt);
 
-// Variant choice for the view's layer and head: that of the last group that sets a variant for this
-// head, otherwise that of the whole run.
+// Variant choice for the view's layer and head: from the last group that sets a variant for this
+// head, or else from RunSpec::variant.
 std::optional<Choice>& governing_variant(RunView& viewed);
 
 }  // namespace attnscope

@@ -9,21 +9,21 @@
 
 namespace attnscope {
 
-// Logits after a position or, with retrieval, log-probabilities of the mixture, [vocabulary].
-// Throws InputError if the trace has no logits there.
+// Logits [vocabulary] after a position; with retrieval, log-probabilities of the mixture. Throws
+// InputError if the trace has no logits there.
 Tensor logits_at(const Trace& trace, Index position);
 
 // Samples the token after `position`; deterministic in logits, sampling parameters and position.
-// Throws InputError without logits.
+// Throws InputError if there are no logits.
 std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& seeded);
 
 // True if the trace includes the end of the run's text, false if the text was cut to the context.
 // Targets of encoder-decoders are never cut.
 bool shows_end(const Trace& trace, const RunSpec& spec);
 
-// Appends a token to the text (or ids), or to the target of an encoder-decoder. Once the context is
-// full, the last part of the text is used. Returns false and changes nothing if the token is not
-// text (end of text) or the model reads no tokens.
+// Appends a token to the text (or ids), or to the target of an encoder-decoder. Sets Overlong::Last
+// if the context is full. Returns false and changes nothing if the token is not text (end of text)
+// or the model reads no tokens.
 bool append_token(RunSpec& spec, const Trace& trace, std::int32_t id);
 
 }  // namespace attnscope

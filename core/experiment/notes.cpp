@@ -91,7 +91,7 @@ void note_change(const std::set<std::string>& stored, const std::set<std::string
                   "\"");
 }
 
-// Notes such as: the model was trained with the exits "none", not "Saturation".
+// Notes of the form "the model was trained with the exits none, not Saturation".
 void note_structure(const ModelConfig& stored, const ModelConfig& used,
                     std::vector<std::string>& notes) {
   const auto note = [&](const std::string& trained, const std::string& chosen, const char* phrase) {

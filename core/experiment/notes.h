@@ -14,7 +14,7 @@ namespace attnscope {
 // choices that differ from training, "the model was trained with ..., not ...".
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
 
-// Note on a text that is mostly split into bytes because the vocabulary is of another language;
+// Note on a text that is mostly split into bytes because the vocabulary is for another language;
 // else empty.
 std::string note_on_bytes(const Trace& trace);
 
@@ -25,7 +25,7 @@ std::vector<std::string> notes_on_attention(const Trace& trace);
 // Note on the mixture of predictions with retrieved tokens.
 std::string note_on_retrieval(const RetrievalChoice& choice, const Store& store);
 
-// Notes on masks without effect at this length, and on rows without allowed keys.
+// Notes on masks without effect at the text's length, and on rows without allowed keys.
 std::vector<std::string> notes_on_patterns(const Trace& trace);
 
 }  // namespace attnscope

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Maximum of the view's slider; limited by the size of the store.
+// Maximum number of neighbours on the view's slider; a small store has fewer.
 inline constexpr Index kMaxNeighboursShown = 64;
 
 struct RetrievedContexts {
@@ -17,8 +17,8 @@ struct RetrievedContexts {
   Neighbours neighbours;  // [L, k]
 };
 
-// A stored context as tokens. A store contains the token after each key, so rows in text order
-// contain the text itself (without its first token).
+// A stored context as tokens. Each row of a store contains the token after its key, so that
+// successive rows contain the text (without its first token).
 struct ContextWords {
   std::vector<std::int32_t> before;  // last ids of the context, ending with the key's token
   std::int32_t value = 0;            // token after the key

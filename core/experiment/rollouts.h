@@ -15,14 +15,14 @@ struct Rollout {
   std::vector<Index> cells;           // [steps + 1] visited cells, the start first
   std::vector<Index> actions;         // [steps]
   Tensor probabilities;               // [steps, actions] probability of each action
-  // Attention in the last step over the returns, states and actions of all steps, without the last
-  // action, [layers][heads, L, L].
+  // Attention [layers][heads, L, L] in the last step; the L tokens are the returns, states and
+  // actions of all steps except the last action.
   std::vector<Tensor> attention;
   bool reached = false;  // true if the rollout ended at the goal
 
   Index steps() const { return static_cast<Index>(actions.size()); }
-  // Achieved return. A rollout that misses the goal counts as reaching it one step after its last,
-  // as in training (walks.h).
+  // Achieved return. A rollout that misses the goal counts as reaching it one step after its last
+  // step, as in training (walks.h).
   double achieved() const {
     return static_cast<double>(Grid::return_to_go(steps() + (reached ? 0 : 1)));
   }
@@ -42,7 +42,7 @@ struct Rollouts {
     Index reached = 0, of = 0;
   };
   Share within_target(Index target_steps) const;  // success: goal reached within the target steps
-  Share shortest() const;                         // success: shortest path, requested and achieved
+  Share shortest() const;  // success: target and rollout have the shortest length
 };
 
 }  // namespace attnscope

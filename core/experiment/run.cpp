@@ -67,13 +67,13 @@ struct ExperimentRun::State {
     fs::file_time_type tensors{};
     bool operator==(const Sources&) const = default;
   };
-  // Cached run of the last request, reused if only the other run or the findings change.
+  // Cached run of the last request; reused if only the compared run or the findings change.
   struct CachedRun {
     Session session;
     Sources sources;
     std::shared_ptr<const Trace> trace;
     Findings findings;
-    bool is_timed = false;  // its time is the median of repeated runs
+    bool is_timed = false;  // the trace's time is the median of repeated runs
   };
 
   BackendProvider backends;
@@ -377,7 +377,7 @@ Index warm_runs_after(double milliseconds) {
 
 namespace {
 
-// Reports the median time of warm runs after a first one with cold caches.
+// Reports the median time of warm runs, which follow a first run with cold caches.
 std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spec) {
   const std::shared_ptr<const Trace> first = run.run(spec);
   const Index run_count = warm_runs_after(first->milliseconds);
@@ -397,7 +397,7 @@ std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spe
   return timed;
 }
 
-// Findings of the earlier run of `old_session` that are still valid, and further requested ones.
+// The requested findings: those of `old_session` that are still valid, and newly computed ones.
 Findings valid_findings(const FinishedRun& run, const std::vector<FindingRequest>& requests,
                         const Findings& old_findings, const Session& old_session) {
   Findings result;
@@ -437,7 +437,7 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<FindingR
         const auto observe_reference = [&](const Session& reference, bool with_findings) {
           Requests reference_requests = with_findings ? run_requests : Requests();
           std::erase_if(reference_requests, [](const FindingRequest& request) {
-            return request.id == Findings::reference.id;  // it has no reference itself
+            return request.id == Findings::reference.id;  // the reference run has none
           });
           return observe_run(reference, reference_requests);
         };

@@ -14,8 +14,8 @@
 
 namespace attnscope {
 
-// Result of requesting a backend. The provider is called on the worker thread, where it may make a
-// GL context current.
+// Result of a BackendProvider, which is called on the worker thread and may make a GL context
+// current there.
 struct BackendOffer {
   Backend* backend = nullptr;  // null: unavailable
   std::string note;            // reason if unavailable, else a remark for the user or empty
@@ -23,14 +23,14 @@ struct BackendOffer {
 using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
-// Number of parameters from which on a run shows its layers as they are computed, instead of a
-// preview of fewer tokens: that would need nearly the same time, since it reads all weights, too.
+// Models with at least this many parameters show layers as they are computed. A preview of fewer
+// tokens would take nearly as long as the run, because it would also read all weights.
 inline constexpr Index kMinShownParameters = 250'000'000;
-// Seconds before a run shows intermediate results, and between two updates of layers.
+// Seconds before a run shows intermediate results; seconds between two updates of layers.
 inline constexpr double kPreviewDelay = 0.4, kLayerInterval = 0.2;
 
 // Runs models on the calling thread. Caches the last traces, so that a change to one of two
-// compared runs does not repeat the other; models come from the store.
+// compared runs does not repeat the other run. The store provides the models.
 class ExperimentRun {
  public:
   explicit ExperimentRun(BackendProvider backends,
@@ -40,8 +40,8 @@ class ExperimentRun {
   void report_to(std::shared_ptr<Progress> progress);
   // Receiver of the layers of large models during a run.
   struct LayerWatch {
-    // Receives the trace of the layers computed so far, as that of a model with fewer layers and no
-    // output head, and the total number of layers.
+    // Receives a trace of the layers computed so far and the total number of layers. The trace is
+    // that of a model with fewer layers and no output head.
     std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
     Index min_parameters = kMinShownParameters;
     double delay = kPreviewDelay, interval = kLayerInterval;  // seconds
@@ -67,7 +67,7 @@ class ExperimentRun {
   // The run's checkpoint, and its datastore (null without retrieval).
   std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
   std::shared_ptr<const Store> contexts(const RunSpec& spec) const;
-  // Runs the session's model and computes the requested findings that belong to the run.
+  // Runs the session's model and computes the requested findings that have Finding::with_run.
   Traces observe(const Session& session, const std::vector<FindingRequest>& requests);
 
  private:
@@ -79,8 +79,8 @@ class ExperimentRun {
 bool shows_layers(const ModelConfig& config, Index min_parameters = kMinShownParameters);
 // "layers 1 to 3 of 22"
 std::string first_layers_label(Index layers, Index total);
-// Number of warm runs whose median time is reported after a first run of this duration; 0: the
-// first run is used because it took too long.
+// Number of warm runs, whose median time is reported, after a first run of this duration. Returns 0
+// if the first run took too long to repeat; then its time is reported.
 Index warm_runs_after(double milliseconds);
 
 }  // namespace attnscope

@@ -14,15 +14,15 @@
 
 namespace attnscope {
 
-// Tokens that are used of a text longer than the model's context. All: up to 65,536 tokens, at
+// Tokens to use if a text is longer than the model's context. All: up to 65,536 tokens, at
 // positions that the model never saw in training; the encoding must support them.
 enum class Overlong { First, Last, All };
 
-// Choices for some heads of some layers, which override those for all heads.
+// Choices for some heads of some layers, which override RunSpec::variant and RunSpec::encoding.
 struct GroupChoice {
   std::vector<Index> layers;  // empty: all
   std::vector<Index> heads;   // numbers within the layer; empty: all
-  // At least one of the two is set; the other may be empty, which changes nothing.
+  // At least one of these is set; an empty one changes nothing.
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   bool operator==(const GroupChoice&) const = default;
@@ -45,7 +45,7 @@ struct RunSpec {
   std::string second;             // second sentence for an encoder, after the text
   std::vector<std::int32_t> ids;  // token ids; replace the text if not empty
   TensorFiles tensors;            // replace text and model if a file is set
-  // Encoder-decoder: the target so far. Masked model: target id of each position (-1: none).
+  // Encoder-decoder: ids of the target so far. Masked model: target id of each position (-1: none).
   std::vector<std::int32_t> target_ids;
   std::string target;  // the target as a text
   std::string input;   // file with an image or trajectory that replaces the text: input_file.h

@@ -93,7 +93,7 @@ struct Runner::State {
         // Results of cancelled or superseded requests are discarded.
         if (current.stop.requested()) outcome.reset();
         if (outcome) finished = std::move(outcome);
-        current.stop.request();  // cancels its preview
+        current.stop.request();  // cancels the preview of this run
       }
       changed.notify_all();
       wake();
@@ -208,7 +208,7 @@ void Runner::request(std::shared_ptr<const Session> session, std::vector<Finding
 void Runner::cancel() {
   const std::scoped_lock lock(state_->mutex);
   state_->pending.reset();
-  state_->finished.reset();  // not polled yet
+  state_->finished.reset();  // an outcome that was not polled
   if (state_->running) state_->running->stop.request();
 }
 

@@ -12,18 +12,18 @@
 
 namespace attnscope {
 
-// Number of leading tokens in the preview of a run of `tokens` tokens; 0: no preview, since the
-// text is short. The first rows of a causal model do not depend on later tokens.
+// Number of leading tokens in the preview of a run of `tokens` tokens; 0: no preview, because the
+// text is short. In a causal model, these rows do not depend on later tokens.
 Index preview_tokens(Index tokens);
-// Session of the preview; nullopt if its picture would not be a part of the complete picture.
+// Session of the preview; nullopt if the preview would not show a part of the complete picture.
 std::optional<Session> preview_session(const Session& session, Index tokens);
 
 class Runner {
  public:
   struct Outcome {
     std::shared_ptr<const Session> session;  // for a preview, with fewer tokens than requested
-    Index preview_of_tokens = 0;  // total number if this previews leading tokens; otherwise 0
-    Index preview_of_layers = 0;  // total number if this has the first layers only; otherwise 0
+    Index preview_of_tokens = 0;         // total tokens if this has the first tokens only; else 0
+    Index preview_of_layers = 0;         // total layers if this has the first layers only; else 0
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
     std::exception_ptr error;
@@ -37,9 +37,9 @@ class Runner {
   void request(std::shared_ptr<const Session> session, std::vector<FindingRequest> findings = {});
   void cancel();
   bool busy() const;
-  double busy_seconds() const;          // since the running request started; 0 if idle
+  double busy_seconds() const;          // duration of the running request; 0 if idle
   Progress::Snapshot progress() const;  // progress of the running request
-  bool poll(Outcome& outcome);          // returns each newest result once; never blocks
+  bool poll(Outcome& outcome);          // false if there is no new outcome; never blocks
 
  private:
   struct State;

@@ -160,7 +160,7 @@ class PairSearch {
     return pair_kind == PairKind::Induction || pair_kind == PairKind::Pronoun ? kKindFactor : 1;
   }
 
-  // Equal texts have equal ids; unknown ids are -1. The key is not the first word.
+  // Equal texts have equal ids; unknown ids are -1. The key must not be the first word.
   PairKind kind(Index query, Index key) const {
     const std::int32_t id = word(query).id;
     if (id >= 0 && word(key).id == id) return PairKind::SameWord;

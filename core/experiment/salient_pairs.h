@@ -1,5 +1,5 @@
-// Salient pairs of words in a run: words with strong attention to a distant word, such as a pronoun
-// to its noun, or to the word that followed the same word before.
+// Salient pairs of words in a run: words with strong attention to a distant word, such as from a
+// pronoun to its noun, or from a word to the word after an earlier occurrence.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace attnscope {
 
 // Kind of a pair, the most specific first.
 enum class PairKind {
-  Induction,  // key follows an earlier occurrence of the query's word (induction)
+  Induction,  // key follows an earlier occurrence of the query's word
   SameWord,   // key is another occurrence of the query's word
   Pronoun,    // an English pronoun attends to an earlier word
   Distant,    // any other word
@@ -25,7 +25,7 @@ struct SalientPair {
   Index query = 0, key = 0;  // row and column of the head's map: first tokens of the words
   Index words = 0;           // distance: 1 is the previous word, -1 the next
   double weight = 0;         // attention between the words, see core/analysis/words.h
-  double other_weight = 0;   // mean over other queries that may see the key; NaN without others
+  double other_weight = 0;   // mean over other queries that may see the key; NaN if there are none
   double score = 0;          // see find_salient_pairs()
   PairKind kind = PairKind::Distant;
   std::string query_word{}, key_word{};  // "she", "girl"
@@ -42,10 +42,10 @@ std::string salient_pairs_refusal(const Trace& trace);
 // where the mean over the queries that may see the key accounts for keys that attract all queries;
 // bits_w is the surprisal -log2 p of word w, small for predictable words ("of", "the"); factor is 2
 // for induction and pronouns, otherwise 1. Runs without predictions omit the logarithms of bits.
-// For diversity, each selected pair halves the scores of pairs with the same head, query or key,
-// once for each. Considers positive weights of self-attention within the text. Excludes pairs of a
-// word with itself, punctuation, and the first word, which often is an attention sink. Throws
-// InputError with salient_pairs_refusal().
+// For diversity, each selected pair halves the scores of other pairs once per shared head, query
+// and key. Considers positive weights of self-attention within the text. Excludes pairs of a word
+// with itself, punctuation, and the first word, which often is an attention sink. Throws InputError
+// if salient_pairs_refusal() is not empty.
 std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress = nullptr);
 

@@ -26,14 +26,14 @@ struct Sample {
 // In file order; empty if the folder is missing. Throws InputError if the list is invalid.
 const std::vector<Sample>& samples();
 
-// Task whose samples a model reads: its training task; models trained on repeated text read text.
+// Task whose samples a model reads: its training task; "text" for models trained to repeat text.
 std::string reading_task(const ModelCard& card);
 // Samples for a model, the most suitable first.
 std::vector<const Sample*> samples_for(const ModelCard& card);
 // Sample that is the run's input; null if the input is no sample.
 const Sample* current_sample(const RunSpec& spec);
-// True if `current`, a sample for another model, is unsuitable for this one, such as a text of one
-// segment for a model with memory.
+// True if `current`, a sample for another model, is unsuitable for this model, such as a text of
+// one segment for a model with memory.
 bool prefers_other_sample(const ModelCard& card, const Sample& current);
 // True if a text written for another task is meaningful to models of this task.
 bool fits_task(std::string_view task, const std::string& text);

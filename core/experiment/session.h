@@ -1,5 +1,5 @@
-// Session: a plain value that describes a run and its view, and optionally a second pair to compare
-// with. The window edits it, session files store it, the command line builds it, pictures embed it.
+// Session: a plain value that describes a run and its view, and optionally a second run and view.
+// The window edits it, session files store it, the command line builds it, pictures embed it.
 #pragma once
 
 #include <memory>

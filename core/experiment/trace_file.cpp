@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// ".0.1" for layer 0, head group 1, after further address components: ".encoder", ".cross",
+// ".0.1" for layer 0, head group 1; other address components precede these: ".encoder", ".cross",
 // ".segment.2", ".step.1".
 std::string name_suffix(const Address& address, const AddressParts& parts) {
   std::string suffix;

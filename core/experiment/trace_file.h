@@ -9,7 +9,7 @@ namespace attnscope {
 // Tensors:
 //   ids                   [L]
 //   attention...          weights, concatenated and named by address: core/trace/tap_names.h
-//   log_sum_exp.N.G       [h, L_q] of the scores, for single-softmax variants
+//   log_sum_exp.N.G       [h, L_q] of the scores of layer N, head group G (single softmax only)
 //   logits                [L, vocabulary]
 //   q.N.G, k.N.G, v.N.G   [h, L, d_k] as used in the scores (rotated), for single-part variants
 //                         (2 d_k if some rows have their own projections: Part::global_rows)

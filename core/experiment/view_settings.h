@@ -20,14 +20,14 @@ struct ViewSettings {
   std::string colour_map = "viridis";
   ColourEnd colour_end = ColourEnd::Percentile;
   bool words = false;          // merge word pieces into words (views with ViewCells::merge_words)
-  bool hides_special = false;  // omit special tokens ("[CLS]") in these views
+  bool hides_special = false;  // omit special tokens ("[CLS]") in the views that merge words
   bool space_markers = false;  // show "␣" at the ends of tokens that begin or end with a space
   // Visible part of a map, in cells; zero width: the whole map.
   double row = 0, column = 0, height = 0, width = 0;
   Index pinned_query = -1, pinned_key = -1;  // permanently highlighted pair; -1: none
   // File of texts for head statistics (head_table.h); empty: the run's own text.
   std::string statistics_file;
-  // Parameters (View::parameters) by view id; missing views have their defaults. See view_values().
+  // Parameters (View::parameters) by view id; a missing view has defaults. See view_values().
   std::map<std::string, Values, std::less<>> options;
   bool operator==(const ViewSettings&) const = default;
 };

@@ -39,7 +39,7 @@ struct FilledBox {
   Colour colour;
   double radius = 0;  // corner radius
 };
-struct OutlinedBox {  // the stroke is centred on the box's edges; painters snap it to whole pixels
+struct OutlinedBox {  // the stroke is centred on the edges; painters snap it to whole pixels
   Box box;
   Colour colour;
   double thickness = 1;
@@ -49,7 +49,7 @@ struct Line {  // open; horizontal and vertical lines are snapped to whole pixel
   Colour colour;
   double thickness = 1;
 };
-// Distance of the baseline below a text's anchor, in font sizes: centres capitals on the anchor.
+// Offset of the baseline below a text's anchor that centres capitals on the anchor, in font sizes.
 inline constexpr double kBaselineShift = 0.36;
 // Distance between baselines, in font sizes.
 inline constexpr double kLineHeight = 1.35;
@@ -65,8 +65,8 @@ struct Text {        // one line
 };
 // A matrix as coloured cells, drawn by a colour-map shader on screen and by heat_map.h in files. A
 // pixel shows the cell under its centre. If `max_pooled` is set and an axis has more visible cells
-// than pixels, a pixel shows the largest of all cells that it overlaps (by magnitude in a diverging
-// colour map), so that thin diagonals survive.
+// than pixels, a pixel shows the largest cell that it overlaps, so that thin diagonals survive.
+// Diverging colour maps compare magnitudes.
 struct HeatMap {
   Box box;        // area of the visible cells
   Tensor values;  // [rows, columns]
@@ -77,9 +77,9 @@ struct HeatMap {
   double row = 0, column = 0, height = 0, width = 0;
   double least = 0, most = 1;          // colour range; values outside are clamped
   std::string colour_map = "viridis";  // see colour_map.h
-  Colour missing{0, 0, 0, 0};          // colour of NaN cells and outside the matrix
-  bool max_pooled = true;              // see above
-  bool hollow = false;                 // draws missing cells only: numbers are transparent
+  Colour missing{0, 0, 0, 0};          // colour of NaN cells and of the area outside the matrix
+  bool max_pooled = true;              // pools cells smaller than a pixel
+  bool hollow = false;                 // draws the missing cells only
 };
 // An image, stretched over the box. When enlarged, a pixel shows the image pixel under its centre;
 // when reduced, approximately the mean of the image pixels that it covers.
@@ -87,7 +87,7 @@ struct ColourImage {
   Box box;
   Tensor colours;  // [rows, columns, 3 or 4] from 0 to 1; the fourth channel is opacity
 };
-// Pushes a clipping rectangle for the following items; without a box, pops the last one.
+// Pushes a clipping rectangle for the following items; without a box, pops the last rectangle.
 struct Clip {
   std::optional<Box> box;
 };

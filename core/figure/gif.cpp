@@ -154,7 +154,7 @@ struct GifEncoder::State {
   int width = 0, height = 0, delay_hundredths = 0;
   GifByteType unchanged_index = 0;  // index that means "as in the previous frame"
   std::vector<Rgb> colours;
-  std::map<std::uint32_t, GifByteType> nearest;  // palette index of packed colours
+  std::map<std::uint32_t, GifByteType> nearest;  // palette index by packed colour
   std::vector<GifByteType> previous;             // palette indices of the previous frame
 
   void check(int status) const {

@@ -10,8 +10,8 @@
 
 namespace attnscope {
 
-// Palette of at most 255 colours for a set of images: their exact colours if these are few,
-// otherwise median cut (Heckbert, 1982) over colours of 5 bits per channel.
+// Palette of at most 255 colours for a set of images: their exact colours if possible, otherwise
+// median cut (Heckbert, 1982) over colours of 5 bits per channel.
 struct Palette {
   std::vector<std::array<std::uint8_t, 3>> colours;
 };

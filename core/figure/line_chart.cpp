@@ -19,7 +19,7 @@ constexpr double kDot = 6;
 constexpr double kSample = 22, kLegendPad = 9;
 constexpr double kLeader = 14;  // length of the line from a curve's end to its label
 
-// True if a point has a position on both axes.
+// True if both coordinates of a point can be drawn on their axes.
 bool is_placeable(const LineChart& chart, Point p) {
   return std::isfinite(p.x) && std::isfinite(p.y) && (p.x > 0 || !chart.x.logarithmic) &&
          (p.y > 0 || !chart.y.logarithmic);
@@ -29,7 +29,7 @@ bool is_placeable(const LineChart& chart, Point p) {
 class Scale {
  public:
   Scale() = default;
-  // Range of the points of all curves but guides; [0, 1] without points.
+  // Range of the points of all curves except guides; [0, 1] if there are no points.
   Scale(const LineChart& chart, double Point::*coordinate, double headroom,
         const LineChartAxis& axis)
       : axis_(&axis) {
@@ -214,7 +214,7 @@ class Drawing {
   double y_of(double value) const { return plot_.bottom() - y_.fraction(value) * plot_.height; }
 
   template <class Primitive>
-  void add(Primitive primitive) {  // in place, since moving an Item causes false warnings of gcc 12
+  void add(Primitive primitive) {  // in place: moving an Item causes false warnings of gcc 12
     list_.items.emplace_back(std::in_place_type<Primitive>, std::move(primitive));
   }
 
@@ -264,7 +264,7 @@ class Drawing {
     }
   }
 
-  // Width of the margin right of the plot.
+  // Width of the margin to the right of the plot.
   double right_margin(const LineChart& chart) const {
     if (!chart.labels_at_ends) return kRight;
     double widest = 0;

@@ -18,19 +18,19 @@ struct Curve {
   double thickness = 1;
   bool dots = false;  // draws a dot at every point
   LineStroke stroke = LineStroke::Solid;
-  bool guides = false;  // a guide for the eye, which does not extend the axes
+  bool guides = false;  // a guide for the eye; does not extend the axes
 };
 
 struct LineChartAxis {
-  bool logarithmic = false;                   // for positive values; others are skipped
+  bool logarithmic = false;                   // other than positive values are skipped
   double base = 10;                           // base of the ticks of a logarithmic axis
   std::function<std::string(double)> text{};  // tick label; empty: the number
-  double least = 0, most = 0;  // range to include in addition to the curves; none if equal
+  double least = 0, most = 0;  // range to include besides the curves' range; none if least == most
 };
 
 struct LineChart {
   std::string title, x_label, y_label;
-  std::vector<Curve> curves;  // later ones over earlier ones
+  std::vector<Curve> curves;  // drawn in this order
   double width = 760, height = 440;
   LineChartAxis x{}, y{};
   bool labels_at_ends = false;  // labels at the ends of curves instead of a legend

@@ -127,7 +127,7 @@ bool write_all(PngState& state, const Image& image, bool is_opaque, double dots_
   return true;
 }
 
-// Reads every chunk and its checksum; text may follow the pixels, which are skipped.
+// Reads all chunks with their checksums, because text may follow the pixels. Skips the pixels.
 bool read_all(PngState& state) {
   if (setjmp(png_jmpbuf(state.png)) != 0) return false;
   png_set_read_fn(state.png, &state, read);

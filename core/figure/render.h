@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-const TextMeasure& file_text_measure();  // Pango's; thread-safe
+const TextMeasure& file_text_measure();  // measures with Pango; thread-safe
 
 // Resolution of heat maps in SVG and PDF, in pixels per unit.
 inline constexpr int kVectorPixels = 4;

@@ -1,5 +1,5 @@
-// SVG 1.1 export of display lists, with real text and one image per heat map. (Cairo's SVG surface
-// converts text to outlines, which cannot be searched or edited.)
+// SVG 1.1 export of display lists, with text as text and one image per heat map. (Cairo's SVG
+// surface converts text to outlines, which cannot be searched or edited.)
 #pragma once
 
 #include <string>

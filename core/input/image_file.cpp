@@ -30,7 +30,7 @@ struct Image {
   std::vector<stbi_uc> values;  // [height, width, channels], opacity applied
 };
 
-// Maximum number of pixels per byte in any format: deflate at its best, with 1-bit pixels.
+// Maximum pixels per byte of a file in any format: 1-bit pixels at deflate's maximum ratio.
 constexpr Index kMaxPixelsPerByte = Index{8} * 1040;
 
 // Rejects chunk lengths beyond the file, because stb_image allocates whatever a PNG chunk claims.

@@ -10,8 +10,8 @@
 namespace attnscope {
 
 // Reads an image as grey levels 0 .. levels - 1, resized to width x height by averaging the stored
-// (not linear) values. Black is 0, white and transparent are levels - 1. Throws InputError
-// "FILE: ..." if the file is not an image, damaged, or too large to decode.
+// (not linear) values. Black is 0, white and transparent are levels - 1. Throws InputError "FILE:
+// ..." if the file is not an image, is damaged, or is too large to decode.
 IntTensor image_pixels(const std::filesystem::path& path, Index width, Index height,
                        Index levels);  // [height, width]
 
@@ -25,8 +25,8 @@ bool is_image_file(const std::filesystem::path& path);
 // Stored [width, height] of an image. Throws InputError like image_pixels().
 std::pair<Index, Index> image_size(const std::filesystem::path& path);
 
-// Reads the colours of an image, resized to width x height by averaging, on a white background,
-// each from 0 to 1.  [height, width, 3]
+// Reads an image on a white background, resized to width x height by averaging. Returns colours
+// from 0 to 1, [height, width, 3].
 Tensor image_colours(const std::filesystem::path& path, Index width, Index height);
 
 }  // namespace attnscope

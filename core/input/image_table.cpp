@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// Reads a file and decompresses it if necessary; zlib accepts both.
+// Reads a plain or gzipped file. zlib detects the kind.
 std::string read_unpacked(const std::filesystem::path& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw InputError(path.string() + ": cannot be opened");

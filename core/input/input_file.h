@@ -1,6 +1,6 @@
 // Non-text inputs (option --input) from safetensors files:
 //   pixels [height, width] I32                          an image
-//   returns [T], states [T, s] F32, actions [T] I32     a trajectory; action -1: not yet taken,
+//   returns [T], states [T, s] F32, actions [T] I32     a trajectory; action -1: not yet taken;
 //                                                       later steps are ignored
 #pragma once
 

@@ -165,7 +165,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// Consumes the separator of two numbers. Returns true for an arrow, nullopt if invalid.
+// Consumes a separator. Returns true for an arrow, false for other separators, nullopt if invalid.
 std::optional<bool> consume_link(std::string_view& text) {
   const auto end = text.find_first_of("0123456789");
   if (end == std::string_view::npos) return std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Limits: tokens per side, and number of edges.
+// Maximum number of tokens of a mask, and maximum number of edges.
 inline constexpr Index kMaxMaskTokens = 4096;
 inline constexpr std::size_t kMaxEdges = 65536;
 
@@ -17,19 +17,19 @@ inline constexpr std::size_t kMaxEdges = 65536;
 //   .npy             [L, L], nonzero is allowed
 //   .png, .jpg, ...  one pixel per pair; brighter than mid-grey is allowed
 //   .json            the runs of keys, as in the parameter `rows`
-//   other            text, one line per query: 1, # or x allows, 0, . or - forbids, spaces are
+//   other            text, one line per query: 1, # or x allows; 0, . or - forbids; spaces are
 //                    skipped
 // Throws InputError "FILE: line 3: expected ..." if the mask is invalid, not square or too large.
 MaskRows read_mask(const std::filesystem::path& path);
 
 struct EdgeList {
   std::vector<std::vector<Index>> edges;  // pairs of tokens, from 0
-  bool is_directed = false;               // only the first token sees the second
+  bool is_directed = false;               // only the first token of a pair sees the second
 };
 
-// Reads edges: .npy with a matrix [L, L], directed unless symmetric; .json with a list of pairs;
-// otherwise text with one edge per line, "0 1", "0, 1", "0 - 1" or, directed, "0 -> 1"; # starts a
-// comment. Throws InputError like read_mask().
+// Reads edges: .npy with a matrix [L, L], directed unless the matrix is symmetric; .json with a
+// list of pairs; otherwise text with one edge per line, "0 1", "0, 1", "0 - 1" or, directed, "0 ->
+// 1"; # starts a comment. Throws InputError like read_mask().
 EdgeList read_edges(const std::filesystem::path& path);
 EdgeList parse_edges(const std::string& text, const std::string& name);
 

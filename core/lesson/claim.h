@@ -4,9 +4,9 @@
 //    "most": 1e-5}
 //
 // A measure computes a number from a run. At least one of the bounds "least" and "most" is
-// required. "layer" and "head" default to those of the lesson step and count within the stack,
-// kind, depth step and segment that it shows. "query" and "key" are token positions, required by
-// some measures. "other": true measures run B.
+// required. "layer" and "head" default to those of the lesson step. They are indices within the
+// stack, attention kind, depth step and segment that the step shows. "query" and "key" are token
+// positions, required by some measures. "other": true measures run B.
 #pragma once
 
 #include <functional>
@@ -39,8 +39,8 @@ struct Measure {
 };
 const std::vector<Measure>& measures();
 
-// Throws InputError, beginning with `path`, for invalid or unknown members. `step` provides the
-// defaults of layer and head.
+// Throws InputError, beginning with `path`, for invalid or unknown members. Layer and head default
+// to those of `step`.
 Claim claim_from_json(const Json& object, const Session& step, std::string_view path);
 
 struct ClaimCheck {

@@ -15,16 +15,16 @@ const ExitWork& exit_work(const Traces& traces) {
   if (!work) {
     throw InputError("the claim requires early-exit statistics, which the view does not compute");
   }
-  return *work;  // owned by the traces
+  return *work;  // the traces own it
 }
 
-// Fraction of tokens whose most likely exit by q is the oracle's.
+// Fraction of tokens whose most likely exit, by the distribution q, is the oracle's exit.
 double oracle_agreement(const Traces& traces, const Claim&) {
   const std::shared_ptr<const ExitStudy> study = traces.findings.get(Findings::exits);
   if (!study || study->oracle.empty() || !study->distribution.defined()) {
     throw InputError("the claim requires an exit oracle, which is missing");
   }
-  const Tensor& q = study->distribution;  // [L, N]
+  const Tensor& q = study->distribution;  // [L, layers]
   Index count = 0, hits = 0;
   for (Index i = 0; i < study->length(); ++i) {
     const Index oracle = study->oracle[static_cast<std::size_t>(i)];
@@ -36,7 +36,7 @@ double oracle_agreement(const Traces& traces, const Claim&) {
   return static_cast<double>(hits) / static_cast<double>(count);
 }
 
-// Mean z of each head with a span in the claim's part.
+// Mean learned span z of each head with a span in part_of(claim).
 std::vector<double> head_spans(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   std::vector<double> spans;
@@ -66,7 +66,7 @@ double span_pairs(const Traces& traces, const Claim& claim) {
     if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
     const HeadSpan span = head_span(*tap->result.part, head);
     for (Index i = 0; i < tap->queries(); ++i) {
-      // The mask is positive at distances below z + R.
+      // The mask is positive at distances below span + ramp.
       const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.max_span + 1);
       pairs_within += std::min(reach, static_cast<double>(i + 1));
       total += static_cast<double>(i + 1);
@@ -76,7 +76,7 @@ double span_pairs(const Traces& traces, const Claim& claim) {
   return pairs_within / total;
 }
 
-// Range of z over the text for one head; 0 if the span is the same for all tokens.
+// Difference between the largest and the smallest span of one head over the text.
 double span_range(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
@@ -105,7 +105,7 @@ double retrieval_gain(const Traces& traces, const Claim&) {
   return sum / std::log(2.0) / static_cast<double>(std::max<Index>(length - 1, 1));
 }
 
-// Fraction of a token's attention on retrieved tokens.
+// Fraction of the query's attention on retrieved tokens.
 double retrieved_fraction(const Traces& traces, const Claim& claim) {
   const RetrievedKeys found = retrieved_keys(*traces.trace, claim.layer, claim.head, claim.query);
   if (found.tap == nullptr) throw InputError("the claim requires retrieved tokens, found none");

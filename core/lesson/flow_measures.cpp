@@ -1,4 +1,4 @@
-// Measures of sums: weighted values, heads, and the residual stream of a token.
+// Measures of contributions to sums: of values, of heads, and of blocks to the residual stream.
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
 #include "core/view/flow/flow_numbers.h"
@@ -14,7 +14,7 @@ double product(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-// Length of `part` along `whole`, as a fraction of `whole`. The fractions of a sum add up to 1.
+// Projection of `part` on `whole`, relative to `whole`. The fractions of a sum's parts add up to 1.
 double projected_fraction(const Tensor& part, const Tensor& whole) {
   return product(part, whole) / product(whole, whole);
 }
@@ -42,7 +42,7 @@ double value_fraction(const Traces& traces, const Claim& claim) {
     const Tensor value = sum.weighted.slice(static_cast<Index>(n), 1).reshaped({sum.output.size()});
     return projected_fraction(value, sum.output);
   }
-  return 0;  // no weight
+  return 0;  // the query does not attend to the key
 }
 
 double head_fraction(const Traces& traces, const Claim& claim) {

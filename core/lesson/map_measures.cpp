@@ -25,7 +25,7 @@ double row_sum_error(const Traces& traces, const Claim& claim) {
   for (Index i = 0; i < weights.dim(0); ++i) {
     double sum = 0;
     for (Index c = 0; c < weights.dim(1); ++c) sum += static_cast<double>(weights(i, c));
-    if (std::isnan(sum)) return sum;  // no claim holds
+    if (std::isnan(sum)) return sum;  // NaN: no claim holds
     worst = std::max(worst, std::abs(sum - 1));
   }
   return worst;
@@ -69,7 +69,7 @@ double earlier_difference(const Traces& traces, const Claim& claim) {
   });
 }
 
-// Position in `target` of each token of `trace`. Both must have the same tokens, each once.
+// Position in `target` of each token of `trace`. Both must have the same distinct tokens.
 std::vector<Index> positions_in(const Trace& target, const Trace& trace) {
   std::map<std::int32_t, Index> position_of;
   for (const TraceToken& token : target.tokens) {
@@ -88,7 +88,7 @@ std::vector<Index> positions_in(const Trace& target, const Trace& trace) {
   return positions;
 }
 
-// Largest difference between two maps over the same tokens in different orders, each token once.
+// Largest difference, by pair of tokens, of two runs that order the same tokens differently.
 double difference_by_token(const Traces& traces, const Claim& claim) {
   const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference(), claim);
   const std::vector<Index> positions = positions_in(*traces.reference(), *traces.trace);

@@ -10,18 +10,18 @@
 
 namespace attnscope {
 
-// Part of the trace that the claim's view shows, within which the claim counts layers and heads.
+// Part of the trace that the claim's view shows; the claim's layer and head are indices in it.
 TracePart part_of(const Trace& trace, const Claim& claim);
 
-// Tap of the claim's head, with the head's index in it, and the head's attention [L_q, L_k]. Throw
-// InputError if the run has no such head.
+// Tap that contains the claim's head (`head_in_group`: its index in the tap), and the head's
+// attention weights [L_q, L_k]. Both throw InputError if the run lacks the head.
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group = nullptr);
 Tensor weights_of(const Trace& trace, const Claim& claim);
 
 // Throws InputError unless 0 <= index < count.
 void check_index(Index index, Index count, const char* what);
 
-// Largest value over all pairs; NaN if any value is NaN, so that no claim holds.
+// Largest value_at(row, column) within `shape`; NaN if any value is NaN, so that no claim holds.
 template <class Value>
 double largest(const Shape& shape, const Value& value_at) {
   double maximum = -std::numeric_limits<double>::infinity();

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Mean over queries of the head's weight on columns of one kind.
+// Mean over queries of the head's weight on keys of one kind.
 double head_weight(const Traces& traces, const Claim& claim, KeyKind kind) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
@@ -26,7 +26,7 @@ double receptive_distance(const Traces& traces, const Claim& claim) {
   return static_cast<double>(last - oldest.at(static_cast<std::size_t>(tap.address.layer)));
 }
 
-// Query-key products, as a fraction of those of full attention to the whole text.
+// Number of query-key products, relative to full attention over the whole text.
 double segment_cost(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const AttentionTap& tap = tap_of(trace, claim);

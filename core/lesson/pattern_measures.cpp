@@ -25,8 +25,8 @@ double keys_of_query(const Traces& traces, const Claim& claim) {
   return static_cast<double>(pattern.row_size(std::min(head, pattern.heads() - 1), claim.query));
 }
 
-// Layers until a key reaches a query, as in the pattern view: through the run's layers, or through
-// "layers" applications of the pattern if the view sets this parameter.  [L, L]
+// Number of layers until a key reaches a query [L, L], as in the pattern view: through the layers
+// of the run, or through "layers" repetitions of the pattern if the view sets this parameter.
 Tensor reach_of(const Trace& trace, const Claim& claim) {
   const TracePart part = part_of(trace, claim);
   if (part.kind == AttentionKind::Cross) {
@@ -62,7 +62,7 @@ double layers_to_reach_earlier(const Traces& traces, const Claim& claim) {
                  [&](Index i, Index c) { return c <= i ? layers_between(reach, i, c) : 0.0; });
 }
 
-// Span mask for the span in the view's parameters if set, else for the head's span.
+// Span mask of the pair. The view's span, if set, replaces the head's.
 double pair_span_mask(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);

@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// Additive position vectors of the head's tokens.  [L, d]
+// Additive position vectors [L, d] of the head's encoding.
 Tensor position_vectors(const Trace& trace, const Claim& claim) {
   const Choice choice = encoding_of(tap_of(trace, claim));
   const Encoding& info = encoding(choice.id);
@@ -43,7 +43,7 @@ double similarity(const Tensor& vectors, Index i, Index j) {
   return sum / static_cast<double>(vectors.dim(1));
 }
 
-// Largest deviation of the similarity of two position vectors from a function of their distance.
+// Largest deviation of the similarity of positions i and j from that of positions 0 and |i - j|.
 double similarity_spread(const Traces& traces, const Claim& claim) {
   const Tensor vectors = position_vectors(*traces.trace, claim);
   return largest({vectors.dim(0), vectors.dim(0)}, [&](Index i, Index j) {
@@ -91,7 +91,7 @@ double factor(const Traces& traces, const Claim& claim) {
   return *value;
 }
 
-// Fraction of the position terms in the absolute terms of the query's scores.
+// Absolute position terms of the query's scores, as a fraction of all absolute terms.
 double position_share(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
@@ -158,7 +158,7 @@ double content_difference(const Traces& traces, const Claim& claim) {
   });
 }
 
-// Rotation in radians per position of the pair that `select` picks.
+// Rotation that `select` computes from the rotary pairs, in radians per position.
 double rotation(const Trace& trace, const Claim& claim,
                 const std::function<double(const std::vector<RotaryPair>&)>& select) {
   const Choice& choice = tap_of(trace, claim).encoding;

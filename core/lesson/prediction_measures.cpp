@@ -23,7 +23,7 @@ double next_rank(const Traces& traces, const Claim& claim) {
   return static_cast<double>(rank);
 }
 
-// Fraction of the tokens from the query on that were the most likely prediction.
+// Fraction of tokens, from the query to the end, that were the most likely prediction.
 double predicted_fraction(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const Index length = static_cast<Index>(trace.tokens.size());
@@ -37,7 +37,7 @@ double predicted_fraction(const Traces& traces, const Claim& claim) {
   return static_cast<double>(count) / static_cast<double>(length - claim.query);
 }
 
-// Mean bits per token from the query on.
+// Mean bits per token, from the query to the end.
 double bits_of(const Trace& trace, const Claim& claim) {
   if (!trace.token_bits.defined()) {
     throw InputError("the claim requires token probabilities, which the model does not predict");
@@ -50,14 +50,14 @@ double bits_of(const Trace& trace, const Claim& claim) {
   return sum / static_cast<double>(trace.token_bits.dim(0) - claim.query);
 }
 
-// Logit lens prediction of each layer.  [layers, L]
+// Token ids [layers, L] that the logit lens predicts.
 IntTensor lens_predictions(const Traces& traces) {
   const std::shared_ptr<const LogitLens> lens = traces.findings.get(Findings::lens);
   if (!lens) throw InputError("the claim requires the logit lens, which the view does not compute");
   return lens->guess;
 }
 
-// First layer from which on the prediction at the query stays the same.
+// First layer after which the prediction at the query no longer changes.
 double settling_layer(const Traces& traces, const Claim& claim) {
   const IntTensor ids = lens_predictions(traces);
   check_index(claim.query, ids.dim(1), "query");
@@ -66,7 +66,7 @@ double settling_layer(const Traces& traces, const Claim& claim) {
   return static_cast<double>(layer);
 }
 
-// Fraction of positions with the last layer's prediction from the claim's layer on.
+// Fraction of positions whose prediction no longer changes after the claim's layer.
 double settled_fraction(const Traces& traces, const Claim& claim) {
   const IntTensor ids = lens_predictions(traces);
   check_index(claim.layer, ids.dim(0), "layer");

@@ -26,7 +26,7 @@ double score(const Traces& traces, const Claim& claim) {
   return pair_score_of(tap, head, claim.query, claim.key);
 }
 
-// Standard deviation over the allowed pairs.
+// Standard deviation of the head's scores over the allowed pairs.
 double score_spread(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
@@ -61,7 +61,7 @@ const Part& part_of_tap(const AttentionTap& tap) {
   return *tap.result.part;
 }
 
-// Keys that the head uses, possibly shared with others.  [L_k, d_k]
+// Keys [L_k, d_k] of the head, possibly shared with other heads.
 Tensor keys_of(const Part& part, Index head) {
   if (!part.k.defined()) throw InputError("the claim requires keys, which the head does not have");
   const Tensor& all_keys = part.k.value();  // [h_kv, L_k, d_k]
@@ -81,7 +81,7 @@ double keys_apart(const Traces& traces, const Claim& claim) {
   });
 }
 
-// Numbers per token in a KV cache, over all layers.
+// Number of values that a KV cache stores per token, over all layers.
 double cached_numbers(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const TracePart part = part_of(trace, claim);
@@ -89,7 +89,7 @@ double cached_numbers(const Traces& traces, const Claim& claim) {
   const AttentionTap* last = nullptr;
   for (const HeadRef& ref : trace.heads(part)) {
     const AttentionTap* tap = trace.find(ref);
-    if (tap == last) continue;  // same head group
+    if (tap == last) continue;  // another head of this tap
     last = tap;
     const Part& tap_part = part_of_tap(*tap);
     for (const Var& rows : {tap_part.k, tap_part.v}) {

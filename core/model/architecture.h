@@ -1,6 +1,6 @@
 // Architectures: decoder, encoder-decoder, Universal Transformer, recurrent networks with
-// attention, Decision Transformer (spec-models.md, section 2). One file each in architectures/;
-// architectures() is their ordered list.
+// attention, Decision Transformer (spec-models.md, section 2). Each architecture has a file in
+// architectures/.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class WeightList;
 
 enum class Reads {
   Tokens,           // one sequence
-  SourceAndTarget,  // a source and the target so far
+  SourceAndTarget,  // a source sequence, and the target tokens generated so far
   Trajectories,     // returns, states and actions
 };
 
@@ -32,34 +32,34 @@ struct RunLength {
 struct LayerRuns {
   double times = 0;           // number of runs of the whole stack
   Index rows = 0, keys = 0;   // L_q, L_k
-  bool is_encoder = false;    // uses the encoder's head groups, else the decoder's
-  bool has_attention = true;  // false: recurrent
+  bool is_encoder = false;    // true: head groups of the encoder; false: of the decoder
+  bool has_attention = true;  // false: recurrent layers
 };
 
 struct Architecture : Info {
   Reads reads = Reads::Tokens;
-  bool has_encoder = false;  // "encoder_variant", "encoder_position" in its JSON
+  bool has_encoder = false;  // its JSON has "encoder_variant", "encoder_position"
   bool has_exits = false;    // supports early exits
   bool has_segments = false;
   bool has_self_attention = true;  // the decoder has self-attention
-  bool is_single_stack = false;    // one stack that runs once (see run_layers)
-  bool can_cache = false;          // supports caching keys and values, if its attention does
+  bool is_single_stack = false;    // a single stack of layers that runs once
+  bool can_cache = false;          // keys and values can be cached if the variants allow it
   // Reason why a model cannot have this architecture ("architecture: ..."); empty if it can.
   std::function<std::string(const ModelConfig&)> refusal;
   // Adjusts other settings of a model that is switched to this architecture; empty: no changes.
   std::function<void(ModelConfig&)> adapt;
   std::function<void(WeightList&)> add_weights;
   std::function<Output(Pass&, const Batch&)> run;
-  // Layers that run for a given length. Empty: all layers once, on all tokens.
+  // Layers that run for an input length. Empty: all layers run once, on all tokens.
   std::function<std::vector<LayerRuns>(const ModelConfig&, RunLength)> layer_runs;
-  // Address components that distinguish its taps.
+  // Components of Address in which its taps differ.
   std::function<AddressParts(const ModelConfig&)> parts;
 };
 
 const std::vector<Architecture>& architectures();       // "decoder" first
 const Architecture& architecture(std::string_view id);  // InputError "architecture.type: ..."
 
-// Parameter "start", the id that every target begins with, and its check.
+// Parameter "start": first id of every target. start_refusal() validates it.
 Parameter start_parameter();
 std::string start_refusal(const ModelConfig& config);
 

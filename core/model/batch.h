@@ -21,10 +21,10 @@ struct Batch {
   double progress = 1;  // completed fraction of the training, in [0, 1]; some losses depend on it
 
   Index size() const;    // B
-  Index length() const;  // number of positions that predict a token
+  Index length() const;  // positions per sequence that predict a token
 };
 
-// Next-token batch: targets are the ids shifted by one position; the last position has none.
+// Next-token batch: targets are the ids shifted by one position; the last position has no target.
 Batch next_token_batch(IntTensor ids);
 
 struct Loss {
@@ -38,7 +38,7 @@ struct Output {
   Var logits;                // [B, L, vocabulary]; undefined without an output head
   std::vector<Loss> losses;  // empty if the batch has no targets
   IntTensor exits;  // [B, L] exit layer of each token, from 1; undefined without early exits
-  Tensor log_probabilities;  // [n, vocabulary] of the mixture; undefined without retrieval
+  Tensor log_probabilities;  // [n, vocabulary] of the retrieval mixture, else undefined
 
   // Sum of the weighted losses, []; undefined without losses.
   Var total_loss() const;

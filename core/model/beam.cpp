@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// A continuation extended by one id, stored as a reference to the original.
+// Continuation `beam` (index) extended by one id.
 struct Extension {
   std::size_t beam = 0;
   std::int32_t id = -1;  // -1: already ended, not extended
@@ -39,7 +39,7 @@ class Search {
   Search(const Model& model, const std::vector<std::int32_t>& prompt, const BeamOptions& options)
       : model_(model), prompt_(prompt), options_(options) {}
 
-  // Returns the most likely extensions of `beams` by one id; at least one beam has not ended.
+  // Returns the most likely extensions of `beams` by one id. At least one beam must not have ended.
   std::vector<Beam> extend(const std::vector<Beam>& beams) const {
     const Index vocabulary = model_.config.vocabulary;
     std::vector<std::size_t> active;
@@ -129,7 +129,7 @@ class Search {
     ForwardOptions options;
     options.backend = options_.backend;
     options.exit = options_.exit;
-    const Tensor logits = run(model_, batch, options).logits.value();  // [open, L, vocabulary]
+    const Tensor logits = run(model_, batch, options).logits.value();  // [active, L, vocabulary]
     const Index vocabulary = model_.config.vocabulary;
     Tensor last_rows({count, vocabulary});
     for (Index row = 0; row < count; ++row) {

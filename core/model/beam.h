@@ -29,18 +29,18 @@ struct Beam {
 };
 
 struct BeamSearch {
-  // Continuations after each step, at most `width`, most likely first; ended ones are kept
+  // Continuations after each step, at most `width`, most likely first; ended continuations stay
   // unchanged. Ties: better prefix first, then lower id.
   std::vector<std::vector<Beam>> steps;
   const Beam& best() const { return steps.back().front(); }
-  // Rank of the best continuation's prefix after step n (from 0).
+  // Rank, from 0, that the prefix of the best continuation has after step n (from 0).
   Index rank_of_best_prefix(std::size_t n) const;
 };
 
-// prompt: at least one id. Stops when the most likely continuation has ended (longer ones cannot be
-// more likely) or has `max_tokens` ids. Each step recomputes everything; there is no cache.
-// `progress` is called after each step. Throws InputError as run() does, and if width or
-// `max_tokens` is below 1.
+// prompt: at least one id. Stops when the most likely continuation has `max_tokens` ids or has
+// ended, because longer continuations cannot be more likely. Each step recomputes everything; there
+// is no cache. `progress` is called after each step. Throws InputError if `width` or `max_tokens`
+// is below 1, and as run() does.
 BeamSearch beam_search(const Model& model, const std::vector<std::int32_t>& prompt,
                        const BeamOptions& options,
                        const std::function<void(Index generated)>& progress = {});

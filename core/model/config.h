@@ -18,9 +18,9 @@ Choice default_residual_connection();  // residual
 Choice default_input();                // text
 
 // Neighbouring heads of a layer that share a variant, a position encoding and their parameters.
-// With shared key-value heads, a group contains all query heads of each of its key-value heads, or
-// some query heads of a single one. Input encodings (sinusoidal, learned) are added to the
-// embeddings and so affect every head: all groups of a model repeat its input encoding.
+// With shared key-value heads, a group contains all query heads of its key-value heads, or some
+// query heads of one key-value head. Input encodings (sinusoidal, learned) are added to the
+// embeddings and so affect every head: all groups of a model must have the same input encoding.
 struct HeadGroup {
   Index heads = 0;
   Choice variant = default_variant();
@@ -34,8 +34,8 @@ enum class Activation { Relu, Gelu, GeluTanh, Silu, QuickGelu, SquaredRelu };
 
 // Auxiliary training losses of Al-Rfou et al., 2018, arXiv:1808.04444 (spec-models.md, section 8).
 struct Auxiliary {
-  bool layers = false;  // every layer predicts
-  Index future = 0;     // number of further tokens predicted beyond the next one
+  bool layers = false;  // every layer predicts the next token
+  Index future = 0;     // number of tokens predicted beyond the next token
   bool operator==(const Auxiliary&) const = default;
 };
 
@@ -45,22 +45,22 @@ struct Auxiliary {
 // arXiv:1609.04309).
 struct AdaptiveVocabulary {
   std::vector<Index> cutoffs;  // first id of each cluster after the first; empty: no clusters
-  Index narrowing = 1;         // factor between the embedding widths of successive clusters
+  Index narrowing = 1;         // width of a cluster / width of the next cluster
   bool operator==(const AdaptiveVocabulary&) const = default;
 };
 
 // Token embedding, without positions.
 struct EmbeddingConfig {
-  // Width of the token table if it differs from the model width: positions and token types are
-  // added and the norm is applied in this width, then the sum is projected (Lan et al., 2019,
-  // arXiv:1909.11942). 0: the model width. With an adaptive vocabulary, the first cluster's width.
+  // Width of the token table; 0: the model width. Positions, token types and the norm apply in this
+  // width; a projection to the model width follows (Lan et al., 2019, arXiv:1909.11942). With an
+  // adaptive vocabulary: width of the first cluster.
   Index width = 0;
   // Number of token types (sentence A, sentence B), each with a vector; 0: none.
   // Devlin et al., 2018, arXiv:1810.04805.
   Index types = 0;
   bool norm = false;  // norm after all additions
-  // `norm` also replaces the norm before the first layer's attention.
-  // Warner et al., 2024, ModernBERT, arXiv:2412.13663.
+  // True if `norm` also replaces the norm before the first layer's attention. Warner et al., 2024,
+  // ModernBERT, arXiv:2412.13663.
   bool first_norm = false;
   AdaptiveVocabulary adaptive;
   bool operator==(const EmbeddingConfig&) const = default;
@@ -68,7 +68,7 @@ struct EmbeddingConfig {
 
 // Output head: logits from the final state.
 struct HeadConfig {
-  // norm(activation(x w + b)) before the product with the token table (BERT).
+  // Applies norm(activation(x w + b)) before the product with the token table (BERT).
   bool transform = false;
   Activation activation = Activation::Gelu;  // activation of the transform
   bool bias = false;                         // the logits have a bias
@@ -83,7 +83,7 @@ struct ModelConfig {
   Index vocabulary = 0, context = 0;  // in tokens; context: longest training sequence
   Index width = 0;                    // d
   Index layers = 0, heads = 0;
-  Index kv_heads = 0;   // divides `heads`; query head a uses a / (heads / kv_heads)
+  Index kv_heads = 0;   // divides `heads`; query head a uses key-value head a / (heads / kv_heads)
   Index head_size = 0;  // d_k = d_v
   Index hidden = 0;     // width of the feed-forward; 0: attention only
   Norm norm = Norm::RmsNorm;
@@ -102,8 +102,8 @@ struct ModelConfig {
   double dropout = 0;  // probability, for embeddings and block outputs in training
   std::vector<std::vector<HeadGroup>> groups;  // [layers][groups of the layer]
   Choice architecture = default_architecture();
-  // Variant and encoding of the encoder, one group per layer. Empty: those of `groups` if uniform,
-  // else full attention without positions.
+  // Variant and encoding of all heads of the encoder. Empty: variant and encoding of `groups` if
+  // uniform, else full attention without positions.
   std::optional<Choice> encoder_variant, encoder_encoding;
   Choice residual_connection = default_residual_connection();
   std::optional<Choice> exits;
@@ -126,15 +126,15 @@ std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config);
 
 // Width of the token vectors when positions are added.
 Index table_width(const ModelConfig& config);
-// True if the self-attention of a layer has a norm before it.
+// True if a norm precedes the self-attention of the layer.
 bool has_attention_norm(const ModelConfig& config, Index layer);
-// Layer whose weights layer n uses.
+// Layer whose weights `layer` uses (ModelConfig::own_layers).
 Index weights_of_layer(const ModelConfig& config, Index layer);
 
 // Heads of a head group within its layer.
 struct HeadRange {
   Index first = 0, count = 0;               // query heads
-  Index first_key_head = 0, key_heads = 0;  // key-value heads that they use
+  Index first_key_head = 0, key_heads = 0;  // key-value heads that the query heads use
 };
 std::vector<HeadRange> head_ranges(const ModelConfig& config,
                                    const std::vector<HeadGroup>& groups_of_layer);
@@ -156,7 +156,7 @@ bool is_added_per_layer(const Choice& encoding);  // added in every layer instea
 bool is_added_to_values(const Choice& encoding);  // added to values, too, not only queries and keys
 bool is_added_to_input(const Choice& encoding);   // added once, to the embedding
 
-// True if some heads attend to later tokens: neither the model nor their variant is causal.
+// True if some heads attend to later tokens because neither the model nor their variant is causal.
 // Next-token losses are then meaningless.
 bool leaks_future(const ModelConfig& config);
 // True for models trained to predict masked tokens.
@@ -167,9 +167,9 @@ std::int32_t mask_id(const ModelConfig& config);
 // Throws InputError, prefixed with `path`, for inconsistent sizes and incompatible settings.
 void check(const ModelConfig& config, std::string_view path);
 
-// Strict parser: InputError "config.json: width: expected an integer from 1 to 65536, found
-// \"x\"". Head groups are "variant" and "position" if the model is uniform, otherwise "groups": for
-// each layer a list of {"heads": .., "variant": .., "position": ..}.
+// Strict parser: InputError "config.json: width: expected an integer from 1 to 65536, found \"x\"".
+// A uniform model has "variant" and "position"; other models have "groups", for each layer a list
+// of {"heads": .., "variant": .., "position": ..}.
 ModelConfig model_config_from_json(const Json& object, std::string_view path);
 Json to_json(const ModelConfig& config);
 

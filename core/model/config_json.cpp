@@ -21,7 +21,7 @@ const std::vector<std::string> kNorms = {"layer", "rms"};  // in the order of No
 const std::vector<std::string> kActivations = {"relu", "gelu",       "gelu_tanh",
                                                "silu", "quick_gelu", "squared_relu"};
 
-// Reads a variant; missing size parameters follow from the image.
+// Reads a variant. The image size determines missing pattern parameters.
 Choice read_variant(JsonObject& object, const ModelConfig& config) {
   const std::string path = object.path_of("variant");
   const Json& json = object.any("variant");

@@ -61,7 +61,7 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
     }
     return cross_entropy(gather(distribution_, sequence_index), oracle);
   }
-  // -log q(n) = -log X^n - sum over earlier m of log(1 - X^m), by softplus of the logits.
+  // -log q(n) = -log X^n - sum over m < n of log(1 - X^m), with exit probabilities X^n.
   Var sum;
   const Index target_count = std::ranges::count_if(oracle, [](std::int32_t n) { return n >= 0; });
   for (Index n = 1; n < layers_; ++n) {

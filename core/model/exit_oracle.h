@@ -14,16 +14,16 @@ struct OracleInput {
   IntTensor targets;                // [rows], -1: none
   Index length = 0;                 // rows per sequence
   bool is_per_sequence = false;     // one layer for all tokens of a sequence
-  bool scores_correctness = false;  // score: 1 if correct, else 0; false: log-likelihood
-  double lambda = 0;                // cost of a layer
-  double sigma = 0;  // width of the smoothing kernel, as squared distance; 0: no smoothing
-  std::vector<std::vector<double>> scores{};  // [N][rows]; 0 without a target
+  bool scores_correctness = false;  // score: 1 for a correct guess, else 0; false: log-likelihood
+  double lambda = 0;                // cost per layer, subtracted from the score
+  double sigma = 0;                 // smoothing weights exp(-distance^2 / sigma); 0: none
+  std::vector<std::vector<double>> scores{};  // [layers][rows]; 0 without a target
 
   // Adds the scores of the next layer, one per row of its logits [rows, vocabulary].
   void add_layer(const Tensor& logits);
 };
 
-// Exit layers from 0, [rows]: arg max over n of score^n - lambda n; -1 without a target.
+// Exit layer n of each row, from 0, with the largest score_n - lambda n; -1: no target.  [rows]
 IntTensor oracle_layers(const OracleInput& input);
 
 std::vector<std::int32_t> row_argmax(const Tensor& logits);

@@ -69,7 +69,7 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
     distribution_ = rule_.distribution(pass, mean_rows(Var(source.value()), pass.batch()));
     if (exits_early_) exit_by_distribution();
   }
-  if (draws_exits_) {  // draws the layer that predicts each token
+  if (draws_exits_) {
     Random random(derived_seed(pass.options().dropout_seed, 0x65786974));
     for (Index& layer : exit_layers_) {
       layer = 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(layers_)));
@@ -81,7 +81,7 @@ void ExitRun::attach_to(LayerStack& stack) {
   stack.after_layer = [this](Index n, const Var& old_state, const Var& new_state) {
     return after_layer(n, old_state, new_state);
   };
-  // A trace shows the attention of all rows; without one, exited tokens are not computed.
+  // Traces record all rows; without a trace, layers skip exited tokens.
   skips_exited_ = exits_early_ && !pass_.recorder().on() && pass_.batch() == 1;
   if (skips_exited_) stack.active_rows = [this](Index) { return active_rows(); };
 }
@@ -109,7 +109,7 @@ double ExitRun::threshold(Index row) const {
   const double initial = *pass_.options().exit;
   const double decay = rule_.decays ? values_.real("decay") : 0;
   if (decay == 0) return initial;
-  // When tokens arrive one by one, the length is unknown; the context replaces it.
+  // With a cache, the final length is unknown; the context replaces it.
   const State* cache = pass_.options().cache;
   const auto t = static_cast<double>(row % length_ + (cache ? cache->length : 0));
   const auto length = static_cast<double>(cache ? config_.context : length_);
@@ -125,7 +125,7 @@ void ExitRun::exit_by_distribution() {
   }
 }
 
-// Computes the rule's confidence for active rows and lets confident ones exit.
+// Computes the rule's confidence for active rows and sets the exit layer of confident rows.
 void ExitRun::update_confidence(Index n, const Var& old_state, const Var& new_state) {
   Tensor confidence = Tensor::zeros({rows_});
   std::vector<std::int32_t> rows;

@@ -1,5 +1,5 @@
 // Early exits (spec-models.md, section 5): every layer can predict, and an exit rule decides at
-// which layer a token leaves. One file each in exits/; exit_rules() is their ordered list.
+// which layer a token leaves. Each rule has a file in exits/.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,13 @@ struct ExitView {
 
 // Exit rule: either a distribution over exit layers or a confidence after each layer.
 struct ExitRule : Info {
-  // Layer after which the exit layers of all tokens are known; -1: decided layer by layer.
+  // Layer after which the exit layers of all tokens are known; -1: the rule decides layer by layer.
   Index distribution_at = -1;
-  // Logits of the distribution q over layers. If distribution_at is 0, x [B, d] is the mean of the
-  // encoder's output or else of x^0, and q [B, N]; if 1, x = x^1 [rows, d], and q [rows, N].
+  // Logits of the distribution q over the N layers. x depends on distribution_at:
+  //   0: mean over positions of the encoder's output or, without encoder, of x^0; [B, d] -> [B, N]
+  //   1: x^1; [rows, d] -> [rows, N]
   std::function<Var(Pass& pass, const Var& x)> distribution;
-  // Confidence after layer n, at most 1: [rows]. Empty if `distribution` is set.
+  // Confidence of each row after a layer, at most 1, [rows]. Empty if `distribution` is set.
   std::function<Var(const ExitView&)> confidence;
   bool makes_distribution = false;  // confidences are exit probabilities and define q (geometric)
   bool sure_at_end = false;         // the confidence at layer N is 1 by definition
@@ -61,7 +62,7 @@ Parameter decay_parameter();
 // Weights exit.w and exit.b with these shapes.
 std::vector<WeightInfo> exit_weights(Shape (*w_shape)(const Dimensions&),
                                      Shape (*b_shape)(const Dimensions&));
-// Base of rules that are trained on the oracle, without label, summary and weights.
+// Rule trained on the oracle, still without label, summary and weights.
 ExitRule oracle_exits();
 // Makes a rule choose the exit layer once, by logits x W + b after layer `layer` (distribution_at).
 void choose_layer_once(ExitRule& rule, Index layer);
@@ -102,7 +103,7 @@ class ExitRun {
   bool skips_exited_ = false;        // true if states of exited tokens are not computed
   bool draws_exits_;                 // true if exit layers are drawn at random (training)
   std::vector<Var> states_;          // x^0 .. x^N
-  std::vector<Tensor> confidences_;  // element n - 1: after layer n, [rows]; 0 if not computed
+  std::vector<Tensor> confidences_;  // [layers][rows]; 0 if not computed
   Var distribution_;                 // logits of q, [B or rows, N]
   Var encoded_;
   std::vector<Index> exit_layers_;  // exit layer of each row, 0: still active

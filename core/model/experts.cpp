@@ -29,7 +29,7 @@ std::vector<std::vector<Index>> select_experts(const Tensor& logits, Index per_r
   return selected;
 }
 
-// Weight of each expert for each row, 0 for those not chosen.  [n, experts]
+// Weight of each expert for each row, 0 for experts not chosen.  [n, experts]
 Var expert_gates(const Var& logits, const std::vector<std::vector<Index>>& choice,
                  bool renormalised) {
   const float excluded = renormalised ? -std::numeric_limits<float>::infinity() : 0;
@@ -49,9 +49,9 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
   const auto selected = select_experts(logits.value(), experts.chosen);
   const Var gates = expert_gates(logits, selected, experts.renormalised);  // [n, experts]
   if (recorder_.on()) recorder_.located_rows("gate.experts", site.address, gates.value());
-  // Each expert processes the rows that chose it. output_rows[slot][row]: index, in the
-  // concatenated outputs, of the row's output from its chosen expert number `slot`.
-  std::vector<Var> outputs;  // [rows of the expert, d] each
+  // Each expert processes the rows that chose it. output_rows[slot][row] is the index in
+  // `concatenated` of the output for `row` of its expert number `slot`.
+  std::vector<Var> outputs;  // outputs of the experts, [rows of the expert, d] each
   const Index rows = x.dim(0);
   std::vector<IntTensor> output_rows;
   for (Index slot = 0; slot < experts.chosen; ++slot) output_rows.emplace_back(Shape{rows});

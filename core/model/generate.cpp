@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// Tokens that remain when the context is full: the first `protected_count` and the last ones.
+// Tokens that remain when the context is full: the first `protected_count` and the latest tokens.
 std::vector<std::int32_t> remaining_tokens(const std::vector<std::int32_t>& all, Index context,
                                            Index protected_count) {
   const Index count = static_cast<Index>(all.size());
@@ -54,7 +54,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   return result.logits;
 }
 
-// Processes the segments of `all` after those in `memory`, to which it adds completed segments.
+// Processes the segments of `all` that `memory` lacks, and adds the complete segments to `memory`.
 Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, State& memory,
                                          Trace* trace) const {
   const Index segment = model_.config.segment, length = static_cast<Index>(all.size());
@@ -65,7 +65,7 @@ Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, S
     const bool is_last = memory.length + count == length;
     State next_memory = memory;
     result = run({first, first + count}, nullptr, &next_memory, is_last ? trace : nullptr);
-    if (count < segment) break;  // incomplete: processed again with the next tokens
+    if (count < segment) break;  // an incomplete segment is processed again later
     memory = std::move(next_memory);
   }
   return result;

@@ -12,15 +12,15 @@ namespace attnscope {
 
 struct GeneratorOptions {
   Backend* backend = nullptr;  // null: the CPU
-  // When the context is full, the older half of the tokens is dropped and the rest is processed
-  // again, with positions from 0. The first `kept` tokens (BOS) are never dropped.
+  // When the context is full, the generator retains half a context of tokens: the first `kept`
+  // tokens (BOS) and the latest tokens. It processes them again, with positions from 0.
   Index kept = 0;
   std::vector<std::int32_t> source{};    // source of an encoder-decoder
   std::optional<double> exit{};          // early-exit confidence threshold (exits.h)
   const Retrieval* retrieval = nullptr;  // null: no retrieval
 };
 
-// Processes only new tokens, with cached keys and values of earlier ones. Models whose attention
+// Processes only new tokens, with cached keys and values of earlier tokens. Models whose attention
 // does not allow caching recompute the whole sequence; models with segments recompute the current
 // segment only, however long the text is.
 class Generator {
@@ -28,9 +28,9 @@ class Generator {
   explicit Generator(const Model& model, GeneratorOptions options = {});
 
   // Processes at least one token and returns the next-token logits, [vocabulary]; with retrieval,
-  // log-probabilities. A trace receives the rows of the new tokens over all keys so far (all rows
-  // if nothing is cached), with the step number in the address of its attention taps. After Stopped
-  // or an error the generator is unchanged. Throws InputError as forward() does.
+  // log-probabilities. A trace receives the attention of the new tokens over all keys so far, or of
+  // all tokens if nothing is cached. The addresses of its attention taps have the step number.
+  // After Stopped or an error the generator is unchanged. Throws InputError as forward() does.
   Tensor step(const std::vector<std::int32_t>& ids, Trace* trace = nullptr);
 
   // Tokens on which the next prediction depends: at most the context, except with segments.

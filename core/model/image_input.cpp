@@ -1,5 +1,5 @@
-// image: pixels in raster order, each predicted from the preceding ones. Parmar et al., 2018; Child
-// et al., 2019.
+// image: predicts pixels in raster order, each from the preceding pixels. Parmar et al., 2018;
+// Child et al., 2019.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
@@ -33,7 +33,7 @@ Batch pixel_batch(const std::vector<std::int32_t>& ids, const ModelConfig& confi
   return batch;
 }
 
-// Adds the row and column of the pixel to predict.
+// Adds the vectors for row and column of the pixel to predict.
 Var add_pixel_positions(Pass& pass, const Var& x, Index first) {
   const Index width = pass.config().input.values.integer("width");
   const Index length = x.dim(0) / pass.batch();

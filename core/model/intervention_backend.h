@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-// Delegates each part with a modified pattern to another backend, or to the CPU if that backend
-// does not support it. Throws InputError for parts whose keys are not individual tokens, because
-// query-key interventions are undefined there.
+// Delegates each part with a modified pattern to another backend, or to the CPU if the other
+// backend does not support the part. Throws InputError for parts whose keys are not individual
+// tokens, because query-key interventions are undefined there.
 class InterventionBackend : public Backend {
  public:
   using Change = std::function<Pattern(const Pattern&)>;
@@ -21,7 +21,7 @@ class InterventionBackend : public Backend {
   std::string refusal(const Part&, const ResultRequest&) const override { return {}; }
   PartResult run(const Part& part, const ResultRequest& wanted) override;
 
-  // Applies the changes to the result of an operation that was evaluated with this backend.
+  // Applies the change to the pattern in the result of an operation that this backend evaluated.
   void finish(OperationResult& result) const;
 
  private:
@@ -32,7 +32,7 @@ class InterventionBackend : public Backend {
   std::string variant_;
   Index length_;
   std::string note_;      // reason why a part ran on the CPU
-  bool is_used_ = false;  // true if it has run a part
+  bool is_used_ = false;  // true if the backend has run a part
 };
 
 }  // namespace attnscope

@@ -12,12 +12,12 @@
 namespace attnscope {
 namespace {
 
-// Multiplications between two calls of check_stop(): a few milliseconds on one core. Blocks of
+// Multiplications between two calls of check_stop() take a few milliseconds on one core. Blocks of
 // fewer than kMinRows rows would spend more time on reading w than on arithmetic.
 constexpr Index kMultiplicationsPerBlock = 600'000'000;
 constexpr Index kMinRows = 16;
 
-// product(x), computed in blocks of rows unless `in_one_block` (for gradients).
+// Computes product(x), in blocks of rows unless `in_one_block`. Gradients require a single block.
 template <class Product>
 Var multiply_in_blocks(const Var& x, Index columns, bool in_one_block, const Product& product) {
   check_stop();
@@ -134,8 +134,8 @@ Var embed_by_cluster(const Model& model, const IntTensor& ids) {
   return reshape(result, {ids.dim(0), ids.dim(1), model.config.width});
 }
 
-// log p(token) = log p(cluster) + log p(token | cluster); tokens of the first cluster compete with
-// the other clusters.  [n, d] -> [n, vocabulary]
+// log p(token) = log p(cluster) + log p(token | cluster). For tokens of the first cluster, log
+// p(token) is from one softmax over these tokens and the other clusters.  [n, d] -> [n, vocabulary]
 Var adaptive_logits(const Model& model, const Var& x) {
   const auto clusters = vocabulary_clusters(model.config);
   const std::string table_prefix = model.config.tied_output ? "embed.cluster." : "output.cluster.";

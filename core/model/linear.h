@@ -1,4 +1,4 @@
-// Matrix products of a forward pass that can be cancelled.
+// Cancellable matrix products of a forward pass.
 #pragma once
 
 #include "core/autodiff/var.h"
@@ -7,14 +7,14 @@
 namespace attnscope {
 
 // x w + bias: [n, in] x [in, out] -> [n, out]; bias [out] or undefined. Without gradients, large
-// products are computed in blocks of rows and call check_stop() between them.
+// products are computed in blocks of rows, with check_stop() between blocks.
 Var linear(const Var& x, const Var& w, const Var& bias);
 Var linear(const Var& x, const NarrowMatrix& w, const Var& bias);
 
 // x w^T with w [out, in].
 Var linear_transposed(const Var& x, const Var& w);
 
-// x w + bias with the weights of these names; without bias if the model has none of this name.
+// x w + bias with the weights of these names; no bias is added if the model has none of this name.
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias);
 Var apply_activation(Activation activation, const Var& x);
 Var embed_tokens(const Model& model, const IntTensor& ids);  // [B, L] -> [B, L, e]

@@ -25,8 +25,8 @@ const Tensor& tap(const Trace& trace, const std::string& name) {
   return entry->second;
 }
 
-// Applies the final norm and output projection of the model or, if it has one, of the exit
-// classifier of `layer` (from 0).  x: [n, d] -> [n, vocabulary]
+// Applies the norm and projection of the exit classifier of `layer` (from 0) or, if the model has
+// none, the final norm and output projection.  x: [n, d] -> [n, vocabulary]
 Var layer_prediction(const Model& model, Index layer, const Tensor& x) {
   const ModelConfig& config = model.config;
   const bool has_classifier = config.exits && config.exits->values.choice("classifier") == "own";
@@ -69,7 +69,7 @@ void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_gues
   lens.final_guess_probability[index] = probability(logits[final_guess]);
 }
 
-// Tap with the state after a layer; in a recurrence over depth, after the layer in one step.
+// Tap with the state after a layer; in a recurrence over depth, after one step of the layer.
 struct LayerState {
   std::string tap;
   Index step = 0;
@@ -119,7 +119,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
   }
   Tensor previous = tap(trace, "embed");
   if (previous.dim(1) < width)
-    previous = concat({Var(previous), Var(previous)}, 1).value();  // reversible: both begin with it
+    previous = concat({Var(previous), Var(previous)}, 1).value();  // reversible: two streams
   for (Index layer = 0; layer < layers; ++layer) {
     const LayerState& layer_state = states[static_cast<std::size_t>(layer)];
     const Tensor state =
@@ -127,7 +127,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
     for (Index first = 0; first < length; first += kRowsPerBatch) {
       check_stop();
       const Index count = std::min(kRowsPerBatch, length - first);
-      // The last layer's logits are those of the run.
+      // The run recorded the last layer's logits.
       const Tensor logits = layer + 1 == layers
                                 ? trace.logits.slice(first, count)
                                 : layer_prediction(model, layer, state.slice(first, count)).value();

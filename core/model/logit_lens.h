@@ -1,7 +1,7 @@
 // Logit lens: the next-token prediction of each layer.
 //
 // Applies the final norm and the output projection to every layer's state (nostalgebraist, 2020),
-// or the layer's own classifier if it was trained with one (exits), and measures confidence as in
+// or the layer's own exit classifier if the model has one (exits.h), and measures confidence as in
 // confident adaptive language modeling (CALM: Schuster et al., 2022, arXiv:2207.07061).
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace attnscope {
 
-// One number per layer and position: [layers, L]. In a recurrence over depth, layers are numbered
-// through all steps.
+// All members have one number per layer and position, [layers, L]. A recurrence over depth has a
+// row for every layer of every step.
 struct LogitLens {
-  IntTensor guess;     // most likely next token
-  Tensor probability;  // probability of the guess
-  Tensor margin;       // probability minus the second highest one (softmax response in CALM)
-  Tensor final_guess_probability;  // probability of the last layer's guess
-  Tensor saturation;               // cosine of the layer's output and input state
+  IntTensor guess;                 // most likely next token
+  Tensor probability;              // probability of the guess
+  Tensor margin;                   // highest minus second highest probability (softmax response)
+  Tensor final_guess_probability;  // probability here of the last layer's guess
+  Tensor saturation;               // cosine between input and output state of the layer
 };
 
 // Logits of a layer (from 0), computed from the taps of a run without early exits or recurrence

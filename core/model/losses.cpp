@@ -17,7 +17,7 @@ std::string future_name(Index m) {
   return "future." + std::to_string(m) + ".weight";
 }
 
-// Targets m positions later.
+// For each position, the target m positions later; -1 beyond the end.
 IntTensor later_targets(const IntTensor& targets, Index m) {
   const Index length = targets.dim(1);
   IntTensor shifted(targets.shape());

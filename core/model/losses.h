@@ -16,7 +16,7 @@ struct ModelConfig;
 // logits: [n, vocabulary]; targets: n ids in any shape, -1: none.
 Var language_model_loss(const Var& logits, const IntTensor& targets);
 
-// Output with logits for all rows and, if there are targets, their loss.
+// Output with these logits and, if the batch has targets, the language model loss.
 Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch);
 
 // Reason why a model cannot have its auxiliary losses ("auxiliary: ..."); empty if it can.

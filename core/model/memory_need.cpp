@@ -21,7 +21,7 @@ double real(Index n) {
   return static_cast<double>(n);
 }
 
-double product(const Shape& shape) {  // in double: may exceed the range of Index
+double product(const Shape& shape) {  // may exceed the range of Index
   double count = 1;
   for (const Index n : shape) count *= real(n);
   return count;
@@ -52,8 +52,8 @@ OperationBytes operation_bytes(const ModelConfig& config, const HeadGroup& group
   return {total - fixed, fixed};
 }
 
-// Recorded keys relative to the number of rows: 1 if the run is not split into segments; otherwise
-// more, since each segment records the keys it remembers again.
+// Recorded keys relative to the number of rows: 1 without segments; otherwise more, because each
+// segment records its remembered keys again.
 double recorded_keys_per_row(const ModelConfig& config, const LayerRuns& runs) {
   if (config.segment == 0 || runs.rows <= config.segment) return 1;
   double keys = 0;
@@ -63,7 +63,7 @@ double recorded_keys_per_row(const ModelConfig& config, const LayerRuns& runs) {
   return keys / real(runs.rows);
 }
 
-// Largest integer parameter, taken as the one that sets the workspace's size; null without one.
+// Integer parameter with the largest value, assumed to determine the variant's workspace; or null.
 const Parameter* largest_integer(const Variant& v, const Values& values) {
   const Parameter* largest = nullptr;
   for (const Parameter& parameter : v.parameters) {
@@ -87,7 +87,7 @@ MemoryUser memory_user(const HeadGroup& group) {
 double created_weight_bytes(const Model& stored, const ModelConfig& config) {
   double numbers = 0;
   for (const WeightSpec& spec : weight_specs(config)) {
-    if (spec.optional) continue;  // included in the cost of its variant
+    if (spec.optional) continue;  // part of the workspace of its variant
     const auto entry = stored.weights.find(spec.name);
     const bool is_stored = entry != stored.weights.end() && entry->second.shape() == spec.shape;
     if (!is_stored && !stored.narrow.contains(spec.name)) numbers += product(spec.shape);
@@ -234,7 +234,7 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
   items.push_back({{"activations for backpropagation"}, kFloatSize * sequences * layers});
   items.push_back({{"logits"}, sequences * logits_bytes(config, request.length, true)});
   for (const auto& [user, bytes] : variant_bytes(config, request.length, false)) {
-    // The backward pass needs half as much again.
+    // The backward pass needs another half of the workspace.
     items.push_back({user, sequences * 1.5 * bytes.growing + bytes.fixed});
   }
   return largest_first(std::move(items));
@@ -269,7 +269,7 @@ struct MemoryCheck {
 };
 
 // Largest number in [lower, upper] that satisfies `predicate`, or lower - 1. If a number satisfies
-// `predicate`, so must all smaller ones.
+// `predicate`, all smaller numbers must, too.
 template <class Predicate>
 Index largest_satisfying(Index lower, Index upper, const Predicate& predicate) {
   Index low = lower - 1, high = upper;

@@ -12,7 +12,7 @@ namespace attnscope {
 
 struct MemoryUser {
   std::string name;                      // "Performer", "recorded activations"
-  const Parameter* parameter = nullptr;  // variant parameter that determines the size; or null
+  const Parameter* parameter = nullptr;  // variant parameter that determines the bytes; or null
   Index value = 0;                       // value of the parameter
   auto operator<=>(const MemoryUser&) const = default;
 };
@@ -26,7 +26,7 @@ struct MemoryItem {
 // Change that makes a run or training step fit into the budget.
 struct MemoryRemedy {
   enum class Kind { Parameter, Tokens, Sequences, Other } kind = Kind::Other;
-  Index most = 0;                        // largest parameter value or count that fits
+  Index most = 0;  // largest parameter value, or number of tokens or sequences, that fits
   const Parameter* parameter = nullptr;  // set for Kind::Parameter
   std::string other{};  // text for Kind::Other: "a smaller model or a larger budget"
 };
@@ -52,17 +52,17 @@ struct RunMemoryRequest {
 };
 
 // Peak memory of a run of `config` beyond the stored weights: newly created weights, recorded
-// activations, attention maps if kept, and workspace of the variants; largest first. stored: the
-// checkpoint's model.
+// activations, attention maps if requested, and workspace of the variants; largest first. stored:
+// the checkpoint's model.
 std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& config,
                                     const RunMemoryRequest& request);
 double total_bytes(const std::vector<MemoryItem>& items);
 
 // Throws MemoryNeedError if memory_need() exceeds the budget (core/base/memory_budget.h). Counts
-// maps if keeps_attention() is true.
+// attention maps if keeps_attention() is true.
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
                   bool gradients = false);
-// Throws MemoryNeedError if an operation, without its input, exceeds the budget. maps: counts maps.
+// Throws MemoryNeedError if an operation, without its input, exceeds the budget. maps: with maps.
 void check_memory(const OperationInput& input, bool maps);
 
 struct TrainingMemoryRequest {
@@ -76,8 +76,8 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
 // Throws MemoryNeedError if training_memory_need() exceeds the budget.
 void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& request);
 
-// True if the attention maps of all heads fit in 512 MB and an eighth of the budget, so that they
-// are kept; otherwise they are recomputed from queries and keys on demand.
+// True if the attention maps of all heads use at most 512 MB and an eighth of the budget. Traces
+// then keep the maps; otherwise the maps are recomputed from queries and keys on demand.
 bool keeps_attention(const ModelConfig& config, RunLength length);
 
 }  // namespace attnscope

@@ -19,19 +19,19 @@ namespace attnscope {
 struct Model {
   ModelConfig config;
   NamedVars weights;  // names and shapes: weights.h
-  // Matrices in the number format of their checkpoint, 16 bits or quantised; not in `weights`.
+  // Matrices that keep the 16-bit or quantised format of their checkpoint; not in `weights`.
   std::map<std::string, NarrowMatrix> narrow;
-  std::vector<std::string> untrained;  // weights with the initial values of their Info
-  std::vector<std::string> notes;      // features of a checkpoint that were ignored, for the user
+  std::vector<std::string> untrained;  // names of weights with initial or illustrative values
+  std::vector<std::string> notes;      // ignored features of the checkpoint, for the user
 };
 
-// Creates fresh weights, deterministic in the seed. They are constants, not yet parameters.
+// Creates fresh weights, deterministic in the seed. They have no gradients.
 Model make_model(const ModelConfig& config, std::uint64_t seed);
 
 // Returns the model with other head groups. Every head keeps the weights of its variant and
-// encoding. Missing weights get illustrative values (WeightInfo::illustrative) for `tokens` tokens
-// (0: unknown) or their initial values, independent of the grouping, and are listed in `untrained`.
-// All other weights are shared. Throws InputError for incompatible combinations.
+// encoding. Missing weights are listed in `untrained`. They get illustrative values (WeightInfo)
+// for `tokens` tokens (0: unknown), else initial values; neither depends on the grouping. All other
+// weights are shared. Throws InputError for incompatible combinations.
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
                   bool causal, Index tokens = 0);
 
@@ -44,17 +44,16 @@ struct State {
   Index steps = 0;                       // number of passes
 };
 
-// Reason why keys and values cannot be cached because earlier rows change as the text grows
-// ("Sinkhorn: ..."); empty: none. exits_early: the pass has an early-exit threshold.
+// Reason why keys and values cannot be cached ("Sinkhorn: ..."): earlier rows change as the text
+// grows. Empty if they can be cached. exits_early: the pass has an early-exit threshold.
 std::string cache_refusal(const ModelConfig& config, bool exits_early = false);
 
-// "Routing leaks future tokens: ..." for each variant of a causal model whose rows, with the
-// current weights, depend on later tokens despite the causal mask: the model then sees what it
-// predicts.
+// Notes on variants of a causal model whose rows, with the current weights, depend on later tokens
+// despite the causal mask ("Routing leaks future tokens: ..."). The model then sees its targets.
 std::vector<std::string> future_leak_notes(const Model& model);
 
 // Returns the model with a longer context than it was trained on. Weights whose shape depends on
-// the context get their initial values again; throws InputError if one of them was trained.
+// the context are set to initial values; trained weights of this kind cause an InputError.
 Model with_context(const Model& model, Index context);
 
 class Retrieval;  // core/model/retrieval.h
@@ -71,21 +70,22 @@ struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
   Trace* trace = nullptr;      // receives the taps (batch size 1 only); null: none
   bool keep_attention = true;  // keeps attention maps in the trace, on host or device
-  // Keys and values of earlier tokens; those of the new tokens are appended. The trace has only the
-  // new rows, over all keys so far. Throws InputError if cache_refusal() gives a reason.
+  // Keys and values of earlier tokens; the pass appends those of the new tokens. The trace has only
+  // rows of new tokens, over all keys so far. Throws InputError if cache_refusal() is not empty.
   State* cache = nullptr;
   // Memory of earlier segments, updated by the pass. Null: none.
   State* memory = nullptr;
-  // Validated by check(interventions, ...); not supported with a cache. Null: none.
+  // The caller validates them with check(interventions, ...). Incompatible with a cache. Null:
+  // none.
   const std::vector<Intervention>* interventions = nullptr;
-  bool last_logits = false;    // computes logits of the last token of each sequence only
+  bool last_logits = false;    // computes only the logits of the last token of each sequence
   std::optional<double> exit;  // early-exit confidence threshold (exits.h)
   const Retrieval* retrieval = nullptr;
   std::uint64_t dropout_seed = 0;  // seed of all random numbers in training
   bool training = false;
   Work* work = nullptr;          // incremented; null: not counted
   Progress* progress = nullptr;  // receives the current layer
-  // Called after each recorded layer of a stack, with the number of recorded layers.
+  // Called after each recorded layer of a stack, with the number of layers recorded so far.
   std::function<void(Stack stack, Index layers)> layer_recorded{};
   // Receives new values of weights that are updated without gradients (centroids), by name.
   std::map<std::string, Tensor>* adapted = nullptr;
@@ -101,8 +101,8 @@ struct ForwardOptions {
 //   layers.N.feed_forward  [L, d]  output of the feed-forward
 //   layers.N.residual      [L, d]  residual stream after the layer
 //   final                  [L, d]  input of the output projection
-// prefixed by "encoder." for an encoder and by "steps.T." for step T, and further taps listed in
-// spec-models.md.
+// Names begin with "encoder." in an encoder and with "steps.T." in step T of a recurrence over
+// depth. spec-models.md lists further taps.
 Output run(const Model& model, const Batch& batch, const ForwardOptions& options);
 
 // Input of the last layer's feed-forward for each token, after its norm: the keys of a datastore

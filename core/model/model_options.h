@@ -13,7 +13,7 @@ namespace attnscope {
 class JsonObject;
 struct ModelConfig;
 
-// Norm of a block's output, for models with norms before their blocks.
+// Norm of a block's output in pre-norm models.
 enum class OutputNorm {
   None,
   Also,     // before and after the block: Gemma 2 (Gemma team, 2024, arXiv:2408.00118)
@@ -39,14 +39,14 @@ struct Experts {
   bool operator==(const Experts&) const = default;
 };
 
-// In the order of a forward pass. The defaults have no effect.
+// Options in the order of a forward pass. The defaults have no effect.
 struct ModelOptions {
   double embedding_scale = 1;  // factor of token vectors: sqrt(d) in Gemma
   bool norm_biases = true;     // layer norms have biases
   OutputNorm output_norm = OutputNorm::None;
   // x + Attn(x) + FF(x), both from the layer's input: GPT-J, GPT-NeoX
   bool parallel = false;
-  bool shared_norm = false;                   // parallel: Attn and FF share one norm of x
+  bool shared_norm = false;                   // with `parallel`: Attn and FF share one norm of x
   std::optional<bool> attention_output_bias;  // empty: as attention_biases
   QueryKeyNorm query_key_norm = QueryKeyNorm::None;
   std::optional<double> attention_scale;  // factor of query-key products; empty: 1/sqrt(d_k)
@@ -56,8 +56,8 @@ struct ModelOptions {
   bool attention_sinks = false;
   double residual_scale = 1;  // factor of block outputs: Granite
   Experts experts;
-  // Gated feed-forwards: gate_limit bounds the gate's input from above and the absolute value of
-  // the other factor (0: no limit); gate_offset is added to that factor (gpt-oss: 7 and 1).
+  // Gated feed-forwards compute activation(g) * u. gate_limit bounds g from above and |u| (0: no
+  // limit); gate_offset is then added to u (gpt-oss: 7 and 1).
   double gate_limit = 0, gate_offset = 0;
   double logit_scale = 1, logit_cap = 0;  // scale and cap (as score_cap) of the output logits
   bool output_head = true;                // false: attention and states only, no logits

@@ -152,7 +152,7 @@ Var Pass::apply_residual(const Site& site, const char* block, const Var& x, cons
   return result.x;
 }
 
-// Residual connection around function(x); post-norm models then apply the norm.
+// Residual connection around function(x), followed by the norm in post-norm models.
 Var Pass::sublayer(const Site& site, const char* norm_name, const char* block, const char* tap_name,
                    const Var& x, const std::function<Var(const Var&)>& function) {
   const Var output = dropout(function(x));  // [n, d]
@@ -220,7 +220,7 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
   const Choice* choice = encoding_added_in_layer(site);
   const bool adds_to_values = choice && is_added_to_values(*choice);
   const Var input = adds_to_values ? this->add_layer_positions(site, x) : x;
-  if (rows && rows->empty()) {  // all have exited, but later tokens need this layer's keys
+  if (rows && rows->empty()) {  // all rows have exited; later tokens need keys of this layer
     if (options_.cache) cache_keys(site, input);
     return x;
   }
@@ -242,7 +242,7 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
     state = sublayer(site, "ffn_norm", "ffn", "feed_forward", state,
                      [&](const Var& y) { return feed_forward(site, y); });
   }
-  if (is_disabled) return x;  // the taps have the outputs of the disabled blocks
+  if (is_disabled) return x;  // only the taps receive the outputs of the blocks
   return rows ? replace_rows(x, state, *rows) : state;
 }
 

@@ -25,9 +25,9 @@ class Pass {
   const ForwardOptions& options() const { return options_; }
   Index batch() const { return batch_; }
   Recorder& recorder() { return recorder_; }
-  bool is_off(Index layer) const;  // disabled by an intervention
+  bool is_off(Index layer) const;  // true if an intervention disables the layer
 
-  // Weights by name. weights_below(): those with a prefix, by name without it.
+  // Weights by name. weights_below(): weights whose names begin with `prefix`, without it.
   bool has(const std::string& name) const { return model_.weights.contains(name); }
   const Var& weight(const std::string& name) const;
   NamedVars weights_below(const std::string& prefix) const;
@@ -48,27 +48,27 @@ class Pass {
   // Embedding steps after positions: input kind, token types, norm, projection.
   // [n, e] -> [n, d]
   Var finish_embedding(const Var& x, const std::string& stack, Index first);
-  // Adds positions to vectors x [n, d]. prefix: of the names of the encoding's weights.
+  // Adds positions to vectors x [n, d]. prefix: prefix of the encoding's weights.
   Var with_positions(const Var& x, const Choice& encoding, const std::string& prefix,
                      Index first) const;
   // x plus the positions that layer `site` adds.
   Var add_layer_positions(const Site& site, const Var& x) const;
-  // Encoding that layer `site` adds (to queries and keys only, or to values, too); null if
-  // positions are added once to the input.
+  // Input encoding that layer `site` adds to queries and keys, and to values if
+  // is_added_to_values(); null if the layer adds none.
   const Choice* encoding_added_in_layer(const Site& site) const;
 
   // Rows of a single sequence, ascending; nullopt: all rows of all sequences.
   using ActiveRows = std::optional<std::vector<std::int32_t>>;
   // One layer: self-attention, cross-attention if there is a source, feed-forward. rows: rows whose
-  // states are computed; the others only provide keys and values.  [n, d] -> [n, d]
+  // states are computed; other rows only provide keys and values.  [n, d] -> [n, d]
   Var block(const Site& site, const Var& x, const Var& source,
             const ActiveRows& rows = std::nullopt);
-  // Blocks of a layer, for residual connections that run layers themselves. Include the norms of
-  // input and output, but not the norm after the residual sum.
+  // Blocks of a layer, for residual connections that run layers themselves. They include the norms
+  // of the block input and output, but not the norm after the residual sum.
   Var self_attention(const Site& site, const Var& x);
   Var feed_forward(const Site& site, const Var& x);
 
-  // Attention with one head and without projections; input: q, k, v.  [B, L_q, d]
+  // Attention with one head and without projections; `input` has q, k and v.  [B, L_q, d]
   Var plain_attention(const Address& address, OperationInput input);
 
   // Final norm of a stack, if it has one.
@@ -85,7 +85,7 @@ class Pass {
   // Begins a stage ("segment 3 of 40, ") that covers the run's progress from `begin` to `end`, in
   // [0, 1]. Initially, one stage covers the whole run.
   void begin_stage(std::string name, double begin, double end);
-  // Adds value and weight * value to the loss of this name.
+  // Adds `value` to Loss::value, and weight * value to Loss::weighted, of the loss of this name.
   void add_loss(const std::string& name, const Var& value, double weight);
   std::vector<Loss> take_losses() { return std::move(losses_); }
   // True if layers of this model add losses, which need the tape of the layers.
@@ -94,8 +94,8 @@ class Pass {
   // Copies last_feed_forward_input() from a pass over the same batch with other weights.
   void copy_ffn_input(const Pass& other) { feed_forward_input_ = other.feed_forward_input_; }
 
-  // Input of retrieval: input of the decoder's last feed-forward after its norm, and the final
-  // state; all rows in text order.  [n, d] each
+  // Inputs of retrieval, both [n, d] with rows in text order. query: input of the decoder's last
+  // feed-forward, after its norm; state: final state.
   struct Readout {
     Var query, state;
   };
@@ -106,14 +106,14 @@ class Pass {
   // Memory across segments, for architectures that split their input.
   State* memory() const { return memory_; }
   void set_memory(State* memory) { memory_ = memory; }
-  // Position of the first row, after a cache or earlier segments.
+  // Position of the first row: the number of tokens in the cache or in earlier segments.
   Index first_position(const Site& site) const;
-  // Number of dropout masks drawn so far; a recomputed layer must draw the same masks.
+  // Number of dropout masks drawn so far; a recomputed layer must draw the masks of its first run.
   std::uint64_t dropouts() const { return dropouts_; }
   void set_dropouts(std::uint64_t count) { dropouts_ = count; }
 
  private:
-  // Input of an attention, each [n, d].
+  // Inputs of an attention, [n, d] each.
   struct Rows {
     Var q, k, v;        // after the norm; q and k may include positions
     Var layer_input;    // stored in the memory

@@ -78,7 +78,8 @@ Var Pass::select_heads(const Var& projection, Index first, Index count) const {
                      count);
 }
 
-// Undefined without a trace, or unless positions are added once and then scaled by norms alone.
+// Requires a trace, and positions that are added once and then only scaled by norms; else
+// undefined.
 Pass::Terms Pass::position_terms(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.address.kind == AttentionKind::Cross) return {};
   const Choice& choice = site.groups->front().encoding;
@@ -118,7 +119,7 @@ Var Pass::projection(const Var& x, const std::string& prefix, const char* letter
   return sequences(norm_queries_or_keys(projected, weight(name + ".weight"), bias));
 }
 
-// Norm per head or over all heads.  [n, h d_k]
+// Norm of each head, or of all heads together.  [n, h d_k]
 Var Pass::norm_queries_or_keys(const Var& x, const Var& gain, const Var& bias) const {
   const Var parts = reshape(x, {x.value().size() / gain.dim(0), gain.dim(0)});
   const double epsilon = config().norm_epsilon;
@@ -127,8 +128,8 @@ Var Pass::norm_queries_or_keys(const Var& x, const Var& gain, const Var& bias) c
                  x.shape());
 }
 
-// Returns the attention block's output for `rows` only, [rows, d]. Computes queries from the first
-// of `rows` on if earlier rows need only keys and values, otherwise for all rows.
+// Returns the attention block's output for `rows` only, [rows, d]. If earlier rows need only keys
+// and values, computes queries from the first of `rows` on; otherwise computes all queries.
 Var Pass::attend_rows(const Site& site, const Var& x, const std::vector<std::int32_t>& rows) {
   Rows inputs = attention_rows(site, x);
   if (rows.front() > 0 && cache_refusal(config()).empty()) {
@@ -140,7 +141,7 @@ Var Pass::attend_rows(const Site& site, const Var& x, const std::vector<std::int
   return block_output(site, "attn", select_rows(attend(site, inputs), relative_rows));
 }
 
-// Caches keys and values of tokens whose own attention is not needed.
+// Caches keys and values of tokens whose attention output is not needed.
 void Pass::cache_keys(const Site& site, const Var& x) {
   const Rows rows = attention_rows(site, x);
   const std::string prefix = attention_prefix(site);
@@ -161,7 +162,7 @@ void Pass::report_layer(const Site& site, Index group, Index groups) const {
   const bool in_encoder = site.address.stack == Stack::Encoder;
   const auto layers =
       static_cast<Index>(in_encoder ? encoder_groups(config()).size() : config().groups.size());
-  // In layers with cross-attention, self-attention is the first half.
+  // In layers with cross-attention, self-attention is the first half of the layer's progress.
   const bool is_second_half = site.address.kind == AttentionKind::Cross;
   const bool has_halves =
       is_second_half ||
@@ -184,7 +185,7 @@ Var Pass::attend(const Site& site, const Rows& rows) {
   const Var v = projection(rows.v, prefix, "v");  // [B, L_k, h_kv d_k]
   const Index queries = rows.q.dim(0) / batch_;
   const Terms terms = position_terms(site, rows, prefix);
-  std::vector<Var> outputs;  // [B, L_q, heads of the group * d_k] each
+  std::vector<Var> outputs;  // outputs of the groups, [B, L_q, heads of the group * d_k] each
   const std::vector<HeadRange> ranges = head_ranges(config(), *site.groups);
   for (const HeadRange& range : ranges) {
     const auto group = static_cast<Index>(outputs.size());
@@ -249,7 +250,7 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
       options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
     }
   }
-  std::vector<RowSource> sources;  // memory rows without the current segment
+  std::vector<RowSource> sources;  // sources of the memory rows, without the current segment
   if (memory_ && recorder_.on() && site.address.kind == AttentionKind::Self &&
       site.address.stack == Stack::Decoder && variant(head_group.variant.id).memory.remember) {
     sources = memory_sources(stored_rows(*memory_, group_site, group), memory_->length);
@@ -318,7 +319,7 @@ OperationResult Pass::evaluate_operation(const Site& site, const OperationInput&
   return result;
 }
 
-// x: [B, L, h d_v]; sets the columns of disabled heads to zero.
+// Returns x [B, L, h d_v] with zeros in the columns of disabled heads.
 Var Pass::zero_disabled_heads(const Var& x, const Site& site, Index first_head, Index heads) const {
   if (!supports_interventions(site)) return x;
   const Index size = x.dim(2) / heads;
@@ -332,7 +333,7 @@ Var Pass::zero_disabled_heads(const Var& x, const Site& site, Index first_head, 
   return any_disabled ? multiply(x, mask) : x;
 }
 
-// Prepends cached keys and values to the new ones.
+// Prepends cached keys and values to those of the new tokens.
 void Pass::add_cached(const Site& site, Index group, OperationInput& input) {
   Remembered& stored = stored_rows(*options_.cache, site, group);
   if (options_.cache->length > 0) {
@@ -435,7 +436,7 @@ std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   return {target, {target.stream, options_.cache ? 0 : target.first}};  // including cached keys
 }
 
-// Output projection of an attention. Captures only weights, so that a trace can outlive its pass.
+// Output projection of an attention. The function captures only weights and can outlive the pass.
 std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) const {
   const std::string prefix = attention_prefix(site);
   const Var bias = has(prefix + "bo") ? Var(weight(prefix + "bo").value()) : Var();

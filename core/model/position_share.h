@@ -1,5 +1,6 @@
 // Contribution of position vectors to the input of a layer, for input encodings. In a pre-norm
-// model, the residual stream contains them unchanged, and each norm scales them with the content.
+// model, the residual stream contains these vectors unchanged; norms scale vectors and content
+// alike.
 #pragma once
 
 #include "core/model/config.h"

@@ -13,7 +13,7 @@ namespace {
 
 // Dependence of a weight's shape on the number of heads.
 struct HeadAxis {
-  Index axis = -1;                // -1: all heads share the weight
+  Index axis = -1;                // axis that counts heads; -1: all heads share the weight
   Index unit = 1;                 // entries of the axis per head
   bool counts_key_heads = false;  // counts key-value heads instead of query heads
 };
@@ -64,7 +64,7 @@ class Regrouping {
     return std::ranges::find(from_.untrained, name) != from_.untrained.end();
   }
 
-  // Copies weights outside of head groups, and creates those of a new input encoding.
+  // Copies weights outside of head groups, and creates the weights of a new input encoding.
   void add_shared_weights() {
     to_.narrow = from_.narrow;
     const Choice* old_encoding = input_encoding(from_.config);
@@ -103,7 +103,6 @@ class Regrouping {
     return nullptr;
   }
 
-  // Situation of all heads of the model.
   Situation situation() const {
     const ModelConfig& c = to_.config;
     return {group_dimensions(c, {0, c.heads, 0, c.kv_heads}), tokens_, tokens_, c.causal};
@@ -147,7 +146,7 @@ class Regrouping {
     if (std::ranges::any_of(origins, &Origin::untrained)) to_.untrained.push_back(name);
   }
 
-  // Origin of each head of the group, or of each key-value head that it uses.
+  // Origin of each head of the group, or of each key-value head that the group uses.
   std::vector<Origin> find_origins(Index layer, const HeadRange& range, Kind kind, const Info& info,
                                    const WeightInfo& weight, const HeadAxis& axis,
                                    const Shape& shape, bool& is_absent) const {
@@ -182,7 +181,7 @@ class Regrouping {
     return origins;
   }
 
-  // Initial values for all heads of the layer; a group selects those of its heads.
+  // Initial values for all heads of the layer; a group selects the values of its heads.
   Var initial_layer_weight(const Info& info, const WeightInfo& weight, const Values& values,
                            const HeadAxis& axis, const Shape& group_shape, std::uint64_t seed) {
     const Situation all_heads = situation();
@@ -193,7 +192,7 @@ class Regrouping {
     return Var(weight.illustrative(shape, all_heads, values));
   }
 
-  // Concatenates the slices of neighbouring heads from the same tensor.
+  // Concatenates the slices of all heads; successive heads of the same tensor form one slice.
   static Var assemble(const std::vector<Origin>& origins, const Var& initial, const HeadAxis& axis,
                       const HeadRange& range) {
     if (axis.axis < 0) return origins[0].weight ? *origins[0].weight : initial;

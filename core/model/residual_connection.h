@@ -1,5 +1,5 @@
-// Residual connection types (spec-models.md, section 3). One file each in residual_connections/;
-// residual_connections() is their ordered list.
+// Residual connection types (spec-models.md, section 3). Each type has a file in
+// residual_connections/.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct ResidualConnection : Info {
   std::function<std::string(const ModelConfig&)> refusal;
   // Combines block input x and block output y, [n, d]; weights by the names of the Info.
   std::function<ResidualOutput(const Var& x, const Var& y, const NamedVars& weights)> apply;
-  // Replaces apply(): runs all layers itself. x: [n, d] -> [n, d]
+  // Replaces apply(): runs all layers.  x [n, d] -> [n, state_width()]
   std::function<Var(Pass& pass, const LayerStack& stack, const Var& x)> run_layers;
 };
 

@@ -1,8 +1,8 @@
 // Retrieval-augmented prediction (spec-models.md, section 6).
 //
 // A store contains contexts with the tokens that followed them. A retrieval head combines the
-// tokens that followed the nearest contexts with the model's prediction. One file each in
-// retrieval_heads/; retrieval_heads() is their ordered list.
+// tokens that followed the nearest contexts with the model's prediction. Each head has a file in
+// retrieval_heads/.
 #pragma once
 
 #include <filesystem>
@@ -23,24 +23,24 @@ class WeightList;
 
 // Contexts, as inputs of the last layer's feed-forward, and the tokens that followed them.
 struct Store {
-  Tensor keys;       // [n, d]
-  IntTensor values;  // [n]
-  IntTensor places;  // [n, 2] text and position of the key
+  Tensor keys;       // [n, d] contexts
+  IntTensor values;  // [n] tokens that followed
+  IntTensor places;  // [n, 2] index of the text, position in the text
 };
 
 // Reads and writes safetensors with the tensors "keys" (F32, or F16 if `half`), "values" and
 // "places". InputErrors begin with the file name.
 Store load_store(const std::filesystem::path& path);
 SafetensorsFile store_file(const Store& store, bool half);
-// Path of the bundled store assets/stores/NAME.safetensors if it exists, otherwise `name` itself.
+// Path of the bundled store assets/stores/`name`.safetensors if it exists, otherwise `name` itself.
 std::filesystem::path store_path(const std::string& name);
 // True if a file has the tensors of a store; does not check their contents.
 bool is_store(const std::filesystem::path& path);
 
 // Nearest keys of each row.
 struct Neighbours {
-  IntTensor index;  // [rows, k]
-  Tensor distance;  // [rows, k] squared, nearest first; ties: lowest index first
+  IntTensor index;  // [rows, k] indices of keys
+  Tensor distance;  // [rows, k] squared distances, nearest first; ties: lowest index first
 };
 // Exact search. x: [rows, d]; k: at most the number of keys.
 Neighbours nearest_keys(const Store& store, const Tensor& x, Index k);
@@ -56,7 +56,7 @@ struct RetrievalInput {
 struct RetrievalOutput {
   Tensor log_probabilities;  // [n, vocabulary]
   Var loss;                  // [] loss of the targets; undefined without targets
-  Tensor gate;  // [n] weight of the model's own state; undefined if the head has no gate
+  Tensor gate;               // [n] weight of the final state; undefined without a gate
 };
 
 struct RetrievalHead : Info {
@@ -79,7 +79,7 @@ struct RetrievalChoice {
   bool operator==(const RetrievalChoice&) const = default;
 };
 
-// Reason why a model supports neither datastores nor retrieval; empty: none.
+// Reason why a model supports neither datastores nor retrieval; empty if it does.
 std::string retrieval_refusal(const ModelConfig& config);
 // Reason why a model cannot have this retrieval head; empty if it can.
 std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& retrieval_head);
@@ -89,7 +89,7 @@ class Retrieval {
   // Throws InputError if model, store and choice do not match.
   Retrieval(const RetrievalChoice& choice, std::shared_ptr<const Store> store,
             const ModelConfig& config);
-  // Records the retrieved neighbours, and replaces the language model loss by the mixture's.
+  // Records the retrieved neighbours, and replaces the language model loss by the mixture loss.
   void mix(Pass& pass, const Batch& batch, Output& output) const;
 
  private:

@@ -9,7 +9,7 @@ namespace attnscope {
 
 // Selects rows. x: [n, d] -> [rows, d]
 Var select_rows(const Var& x, const std::vector<std::int32_t>& rows);
-// Replaces rows of x by `new_rows` [rows, d]; no gradients.
+// Returns x with `rows` replaced by `new_rows` [rows, d]; no gradients.
 Var replace_rows(const Var& x, const Var& new_rows, const std::vector<std::int32_t>& rows);
 // Selects row by row: a where `selector` [n] is 1, b where it is 0.
 Var choose_rows(const Tensor& selector, const Var& a, const Var& b);

@@ -12,7 +12,7 @@ namespace attnscope {
 struct Sampling {
   double temperature = 1;  // divisor of the logits; 0: always the most likely token
   Index top_k = 0;         // number of most likely tokens to keep; 0: all
-  double top_p = 1;        // keeps the fewest of these tokens that together reach this probability
+  double top_p = 1;        // keeps the fewest most likely tokens that reach this total
   bool operator==(const Sampling&) const = default;
 };
 
@@ -31,7 +31,7 @@ struct SeededSampling {
   Sampling sampling;
   std::uint64_t seed = 0;
 };
-// Draws the token at a position: deterministic in all three arguments.
+// Draws a token; equal arguments yield equal tokens.
 std::int32_t sample_at(const std::vector<double>& probabilities, Index position,
                        std::uint64_t seed);
 

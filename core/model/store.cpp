@@ -40,8 +40,8 @@ struct NearContext {
   }
 };
 
-// The k nearest keys of a row. Single-precision distances select candidates; double-precision ones
-// decide.
+// The k nearest keys of a row. Single-precision distances select candidates; double-precision
+// distances rank them.
 std::vector<NearContext> nearest_contexts(const Store& store, const float* x, Index k) {
   const Index count = store.keys.dim(0), size = store.keys.dim(1);
   std::vector<float> distances(static_cast<std::size_t>(count));
@@ -108,7 +108,7 @@ bool is_store(const std::filesystem::path& path) {
     const SafetensorsFile file = read_safetensors(path);
     return file.tensors.contains("keys") && file.tensors.contains("values") &&
            file.tensors.contains("places");
-  } catch (const InputError&) {  // the reader of its actual format reports it
+  } catch (const InputError&) {  // the reader of its actual format reports the error
     return false;
   }
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kNone = "none";
 
-// Adds a weight of a fresh model; `weight_number`: its place in the list, from 1.
+// Adds a weight of a fresh model; `weight_number`: index of the weight in the list, from 1.
 void add_initial_weight(const WeightSpec& spec, std::uint64_t weight_number,
                         WeightBudget& weight_budget, Model& model) {
   if (!spec.initial || spec.optional) return;

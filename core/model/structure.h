@@ -10,10 +10,10 @@ namespace attnscope {
 
 class JsonObject;  // core/base/strict_json.h
 
-// Empty members keep the model's own setting.
+// Empty members keep the setting of the model.
 struct Structure {
   std::optional<Choice> architecture, residual_connection;
-  std::optional<Choice> exits;   // no_exits(): none
+  std::optional<Choice> exits;   // no_exits(): model without exits
   std::optional<Index> segment;  // tokens; 0: no segments
   bool operator==(const Structure&) const = default;
 };
@@ -23,9 +23,9 @@ Choice no_exits();  // {"type": "none"}
 // Configuration with this structure; Architecture::adapt may change sizes. Not validated.
 ModelConfig apply_structure(const ModelConfig& config, const Structure& structure);
 
-// Returns the model with this structure. Weights of the same name and shape are kept; new ones get
-// their initial values and are listed in `untrained`. Throws InputError if the model cannot have
-// the structure.
+// Returns the model with this structure. Weights with unchanged name and shape are kept; new
+// weights get initial values and are listed in `untrained`. Throws InputError if the model cannot
+// have the structure.
 Model with_structure(const Model& model, const Structure& structure);
 
 // Optional members "architecture", "join", "exits" and "segment" of an object. InputErrors begin

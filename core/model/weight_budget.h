@@ -9,7 +9,7 @@
 namespace attnscope {
 
 // Counts the elements of newly created weights. reserve() throws InputError before their number
-// exceeds a fixed limit, so that no selection of the user exhausts memory.
+// exceeds a fixed limit, so that no user setting exhausts memory.
 class WeightBudget {
  public:
   void reserve(const std::string& owner, const std::string& name, const Shape& shape) {

@@ -5,9 +5,9 @@
 //   embed.NAME                      of an input encoding, as in its Info
 //   embed.type                      [types, d]       token types
 //   embed.norm.weight               [d]              (.bias) after all additions
-//   embed.project.w, .b             [e, d], [d]      with a table of width e; the above are [.., e]
-//   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
-//   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
+//   embed.project.w, .b             [e, d], [d]      with a table of width e, which replaces d
+//   above layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
+//   layers.N.attn.wq, wk, wv        [d, h d_k], wk and wv [d, h_kv d_k]  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
 //   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
 //   layers.N.attn.sinks             [h]              with attention_sinks
@@ -48,13 +48,12 @@ namespace attnscope {
 struct WeightSpec {
   std::string name{};
   Shape shape{};
-  // Initial value of a fresh model, deterministic in the seed; empty for optional weights without
-  // one.
+  // Initial value, deterministic in the seed; empty: an optional weight without initial value.
   std::function<Tensor(std::uint64_t seed)> initial{};
   bool optional = false;
-  std::string owner{};    // id of the variant, architecture, ... that requires it; empty: the block
-  bool constant = false;  // not trained (WeightInfo)
-  double upper_bound = 0;  // bound and unit of updates (WeightTraining::max); 0: none
+  std::string owner{};     // id of the variant, architecture, ... that requires it; empty: a block
+  bool constant = false;   // not trained by gradients (WeightTraining)
+  double upper_bound = 0;  // upper limit and factor of updates (WeightTraining::max); 0: none
   std::string help{};      // help text of its Info: "The span of each head."
 };
 
@@ -68,31 +67,31 @@ class WeightList {
   const ModelConfig& config() const { return config_; }
   std::vector<WeightSpec> take() { return std::move(specs_); }
 
-  // Sets the id of the owner of the following weights; empty: the block.
+  // Sets the id of the owner of the following weights; empty: a block.
   void set_owner(std::string owner) { owner_ = std::move(owner); }
-  // Sets the help text of following weights without an Info ("The encoder."); empty: none.
+  // Sets the help text of the following weights without an Info ("The encoder."); empty: none.
   void set_help(std::string help) { help_ = std::move(help); }
   void constant(const std::string& name, const Shape& shape, float value);
-  // Normal distribution, deviation 0.02 as in GPT-2; smaller with depth if `residual`, for weights
-  // whose output is added to the residual stream.
+  // Normal distribution with deviation 0.02 as in GPT-2, divided by sqrt(2 layers) if `residual`:
+  // for weights whose output is added to the residual stream.
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
   void norm(const std::string& name, Index width = 0);  // width 0: the model width
-  // Adds prefix + "w" + letter [in, out], and optionally a bias "b".
+  // Adds prefix + "w" + letter [in, out] and, if `bias`, prefix + "b" + letter [out].
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
   void add_info(const Info& info, const Values& values, const Dimensions& dimensions,
                 const std::string& prefix);
   void add_model_info(const Info& info, const Values& values);
   // Adds a layer's norm, projections, group weights and feed-forward. prefix: "layers.3.".
-  // owns_weights: false if it shares projections, norms and feed-forward with another layer.
+  // owns_weights: false if the layer shares projections, norms and feed-forward with another layer.
   void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
              bool owns_weights = true);
   // Adds norm and projections of an attention: `name` is "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
   void feed_forward(const std::string& prefix);           // prefix: "layers.3.ffn."
   void embedding();                                       // token vectors
-  void clusters(const std::string& prefix, bool tables);  // of an adaptive vocabulary; "embed."
+  void clusters(const std::string& prefix, bool tables);  // prefix: "embed." or "output."
   // Adds the weights of a stack's input encoding. stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
   // Adds the weights of the embedding after positions: token types, norm, projection.
@@ -109,7 +108,7 @@ class WeightList {
   std::vector<WeightSpec> specs_;
 };
 
-// Names of weights that training does not change: random features, masks, graphs.
+// Names of weights that gradients do not train: random features, masks, graphs, centroids.
 std::set<std::string> constant_weight_names(const ModelConfig& config);
 // Upper bounds of weights that training keeps within [0, bound] (WeightTraining::max), by name.
 std::map<std::string, double> weight_upper_bounds(const ModelConfig& config);

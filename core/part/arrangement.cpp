@@ -17,7 +17,7 @@ constexpr double column_cost = 8, block_cost = 400, lone_pair_cost = 6, lone_row
 constexpr double good_fill = 0.75;
 // Minimum size of a rectangle in rows, and of a run in columns.
 constexpr Index min_rows = 8, min_run = 8;
-// Maximum average number of runs of rows in order: kernels scan all runs in each pass.
+// Maximum average runs per row for rows in order, because kernels scan all runs in each pass.
 constexpr Index max_runs_in_order = 2;
 constexpr double min_fill_in_order = 0.6, min_fill_of_single_runs = 0.3;
 // Extents are rounded to whole SIMD vectors.
@@ -27,7 +27,7 @@ std::size_t to_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 
-// Runs of one query that are placed together.
+// Runs of one query that are placed in the same block or lone row.
 struct Piece {
   std::int32_t query, first_column;
   const Run *first, *last;
@@ -85,19 +85,19 @@ class HeadArranger {
   // Union of the columns of some pieces.
   std::vector<std::int32_t> columns_;
   Index pairs_ = 0;
-  std::vector<std::int32_t> last_union_;    // [L_k]: number of the last union with the column
+  std::vector<std::int32_t> last_union_;    // [L_k]: number of the last union that has the column
   std::vector<std::int32_t> column_index_;  // [L_k]: index of the column in columns_
-  std::int32_t union_count_ = 0;            // unions so far
+  std::int32_t union_count_ = 0;            // number of unions so far
   std::vector<Arrangement::Extent> extents_;
   std::vector<Piece> lone_pieces_;
-  // Pieces by class: 2 * rule, plus 1 for runs of neighbours.
+  // Pieces by class: 2 * rule, plus 1 for contiguous runs.
   std::map<int, std::vector<Piece>> classes_;
   std::vector<Run> class_runs_;
 };
 
 Arrangement::Head HeadArranger::arrange() {
   const Index queries = pattern_.queries();
-  Plan dense, sparse;  // row groups that form dense rectangles in their own order, and the others
+  Plan dense, sparse;  // dense: row groups in order that form dense rectangles; sparse: the others
   std::vector<Span> spans;
   for (Index row = 0; row < queries && !is_stopping(); row += Arrangement::block_rows) {
     const Index end = std::min(row + Arrangement::block_rows, queries);
@@ -181,7 +181,7 @@ bool HeadArranger::single_runs_are_in_order(Index row, Index end) const {
   return static_cast<double>(pairs) >= min_fill_of_single_runs * static_cast<double>(cells);
 }
 
-// Returns whole rows as pieces; records rows without keys in the result.
+// Returns each whole row as one piece. Records rows without keys in result_.
 std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) {
   std::vector<Piece> pieces;
   for (Index i = row; i < end; ++i) {
@@ -202,7 +202,7 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
   };
   std::size_t runs = 0;
   for (const Piece& row : rows) runs += static_cast<std::size_t>(row.last - row.first);
-  class_runs_.reserve(runs);  // pieces point into it
+  class_runs_.reserve(runs);  // pieces point into class_runs_
   std::vector<int> ids;
   for (const Piece& row : rows) {
     ids.clear();
@@ -230,7 +230,7 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
   }
 }
 
-// Splits sorted pieces by first column or, where few pieces share one, by size. Returns the cost.
+// Splits sorted pieces by first column. Joins columns that few pieces have. Returns the cost.
 double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans) {
   const auto count = static_cast<Index>(pieces.size());
   const auto count_same_column = [&](Index from) {
@@ -294,7 +294,7 @@ double HeadArranger::plan_pieces(const std::vector<Piece>& pieces, Index first, 
   return std::min(block_total, lone_total);
 }
 
-// Fills columns_ (sorted) and pairs_. Returns false (columns_ unsorted) if rows share few columns.
+// Fills columns_ (sorted) and pairs_. Returns false, columns_ unsorted, if rows share few columns.
 bool HeadArranger::unite_columns(const std::vector<Piece>& pieces, Index first, Index count) {
   columns_.clear();
   pairs_ = 0;
@@ -321,7 +321,7 @@ bool HeadArranger::unite_columns(const std::vector<Piece>& pieces, Index first, 
   return true;
 }
 
-// Fills extents_ and column_index_ for the united pieces. Returns their number of cells.
+// Fills extents_ and column_index_ for the united pieces. Returns the cells in the extents.
 double HeadArranger::compute_extents(const std::vector<Piece>& pieces, Index first, Index count) {
   const auto width = static_cast<std::int32_t>(columns_.size());
   for (std::int32_t x = 0; x < width; ++x) column_index_[to_size(columns_[to_size(x)])] = x;

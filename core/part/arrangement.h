@@ -2,14 +2,14 @@
 //
 // Kernels compute rectangles of queries and keys, so that one panel of keys serves many rows. In
 // the pattern's own order, neighbouring rows may share few keys: rows of a strided pattern share
-// keys with every l-th row, rows of hashed or routed patterns with their bucket or cluster.
+// keys with rows at a distance, rows of hashed or routed patterns with their bucket or cluster.
 // arrange() splits the keys of each row into pieces: by the rule that admits them, and by whether
 // they form a contiguous run. Pieces with the same first key form blocks; the remaining pieces of a
 // query form a lone row.
 //
 // Computed once per pattern (Pattern::arrangement()), in time proportional to the number of allowed
-// pairs. Rows that form dense rectangles keep the pattern's order. Each pair of the other rows
-// belongs to exactly one block or lone row.
+// pairs. Rows that form dense rectangles keep the pattern's order. Each allowed pair of the other
+// rows belongs to exactly one block or lone row.
 #pragma once
 
 #include <span>
@@ -25,34 +25,35 @@ struct Arrangement {
   struct Extent {
     std::int32_t begin = 0, end = 0;
   };
-  // Rectangle of queries and keys with mostly allowed pairs. Each size_t indexes an array of Head.
+  // Rectangle of queries and keys with mostly allowed pairs. Each size_t indexes a Head's array.
   struct Block {
     std::int32_t rows = 0, width = 0;
     std::size_t queries = 0;  // [rows]
     std::size_t columns = 0;  // [width], ascending
-    std::size_t extents = 0;  // [row groups], ranges in [0, width); no pair outside is allowed
-    std::int64_t words = -1;  // bit mask of allowed pairs, [rows, ceil(width / 64)]; -1: all
+    std::size_t extents = 0;  // [row groups], column ranges that contain all allowed pairs
+    std::int64_t words =
+        -1;  // bit mask of allowed pairs, [rows, ceil(width / 64)]; -1: all allowed
   };
   struct LoneRow {  // keys of a query that are in no block
     std::int32_t query = 0, width = 0;
     std::size_t columns = 0;  // [width], ascending
-    bool first = false;       // no block has this query
+    bool first = false;       // true if no block has this query
   };
-  // A query may occur in several layers: these flags mark its first and its last block.
+  // A query may occur in blocks of several layers. These flags mark its first and its last block.
   static constexpr std::uint8_t first_visit = 1, last_visit = 2;
 
   struct Head {
     // For each group of block_rows consecutive queries: nonzero if they keep the pattern's order,
     // because their runs are few and similar.
     std::vector<std::uint8_t> in_order;
-    // Reordered queries without keys; the others are in blocks or lone rows (computed last).
+    // Reordered queries without keys. All other reordered queries are in blocks or lone rows.
     std::vector<std::int32_t> empty;
     // Blocks of one layer share no query.
     std::vector<std::vector<Block>> layers;
-    std::vector<LoneRow> lone_rows;  // each query at most once
+    std::vector<LoneRow> lone_rows;  // each query at most once; computed after blocks
 
     StorageVector<std::int32_t> queries, columns;
-    std::vector<std::uint8_t> visits;  // flags of each of `queries`
+    std::vector<std::uint8_t> visits;  // visit flags, one per entry of `queries`
     std::vector<Extent> extents;
     StorageVector<std::uint64_t> words;
 
@@ -61,14 +62,14 @@ struct Arrangement {
       return n < layers.size() ? std::span<const Block>(layers[n]) : std::span<const Block>();
     }
   };
-  std::vector<Head> heads;  // size 1 if all heads share their rows
+  std::vector<Head> heads;  // a single entry if all heads share their rows
 
   const Head& of(Index head) const {
     return heads[heads.size() == 1 ? 0 : static_cast<std::size_t>(head)];
   }
-  std::size_t layers() const;  // maximum over heads
+  std::size_t layers() const;  // maximum number of layers over heads
   bool all_in_order() const;
-  // True if any rows keep the pattern's order, or the columns of any block are consecutive keys.
+  // True if some rows keep the pattern's order, or some block has consecutive keys as columns.
   bool has_intervals() const;
 };
 

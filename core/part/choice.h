@@ -21,8 +21,8 @@ struct Choice {
 const std::string& type_of(const Json& object, std::string_view path);
 // Parses the members other than "type". InputErrors: "variant.window: expected ..."
 Choice choice_from_json(const Info& info, const Json& object, std::string_view path);
-// Like choice_from_json(), but parameters without a default may be missing; they are filled in
-// later (core/experiment).
+// Like choice_from_json(), but parameters without a default may be missing. core/experiment fills
+// them in later.
 Choice incomplete_choice_from_json(const Info& info, const Json& object, std::string_view path);
 // Looks up the Info of the object's id with `find`: choice_from_json(join, ...).
 template <class InfoType>
@@ -30,7 +30,7 @@ Choice choice_from_json(const InfoType& (*find)(std::string_view id), const Json
                         std::string_view path) {
   return choice_from_json(find(type_of(object, path)), object, path);
 }
-// The object's member `key`, if present.
+// Parses the object's member `key`; nullopt if absent.
 template <class InfoType>
 std::optional<Choice> choice_member(const InfoType& (*find)(std::string_view id),
                                     JsonObject& object, std::string_view key) {
@@ -40,8 +40,8 @@ std::optional<Choice> choice_member(const InfoType& (*find)(std::string_view id)
 Json to_json(const Choice& choice);
 Choice default_choice(const Info& info);
 
-// Throws InputError for values that are missing or out of range. Functions of an Info rely on this
-// check of values from the window or a session.
+// Throws InputError for values that are missing or out of range. Call for values from the window or
+// a session: functions of an Info require valid values.
 void check_values(const Info& info, const Values& values, std::string_view path);
 
 }  // namespace attnscope

@@ -24,21 +24,21 @@ struct Dimensions {
   Index value = 0;                   // d_v
   Index context = 0;                 // L_max: the longest supported sequence
   Index queries = 0, keys = 0;       // L_q, L_k of one operation; 0 in a model
-  Index inner = 0;                   // a, f: a variant's own hidden sizes; 0: the variant's default
-  Index batch = 1;                   // B; every item has its own state
+  Index inner = 0;                   // a or f: hidden size of a variant; 0: the variant's default
+  Index batch = 1;                   // B; every item of the batch has a state
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
-  Index layers = 0, vocabulary = 0;  // numbers of layers and tokens, for weights of whole models
+  Index layers = 0, vocabulary = 0;  // of a model, for weights of whole models
   bool is_memory_final = false;      // M does not grow (command `attend`)
-  // Head group: its first head in the layer, and the layer's number of heads (0: as in the group).
+  // Head group: its first head, and the heads of the layer (0: the group is the whole layer).
   Index first_head = 0, layer_heads = 0;
 
-  // Lengths of weights with a fixed length; in a model L_max, of which shorter texts use a part.
+  // Lengths of weights with a fixed length. In a model, L_max; shorter texts use a part of them.
   Index query_length() const { return queries != 0 ? queries : context; }
   Index key_length() const { return keys != 0 ? keys : context; }
   Index inner_or(Index fallback) const { return inner != 0 ? inner : fallback; }
   Index all_heads() const { return layer_heads != 0 ? layer_heads : heads; }
-  // Index of the group's first head in a list with one entry per head of the group or of the layer;
-  // -1 if `count` is neither.
+  // Index of the group's first head in a list of `count` entries, one per head of the group or of
+  // the layer; -1 if `count` is neither number of heads.
   Index offset_in_list(Index count) const {
     if (count == heads) return 0;
     return count == all_heads() ? first_head : -1;
@@ -51,18 +51,18 @@ constexpr Index kFreeModel = -1, kFreeContext = -2, kFreeQueries = -3, kFreeKeys
 // All sizes free except those that only the caller knows: heads, key and value sizes.
 Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value);
 
-// Context in which a choice is validated; 0 where unknown.
+// Context in which a choice is validated. Unknown sizes are 0.
 struct Situation {
   Dimensions dimensions;
   Index queries = 0, keys = 0;  // L_q, L_k of the operation
-  bool causal = false;          // chosen by the user, or by definition of the variant
+  bool causal = false;          // by the user's choice or the variant's definition
 };
 
 // Storage of a weight.
 struct WeightFile {
   bool optional = false;  // may be missing in a file
-  // Passed by the caller instead of read from a checkpoint: memories of earlier segments. An
-  // operation may run without it, but a file must contain it even if `optional`.
+  // Memory of earlier segments, which the caller passes instead of a checkpoint. An operation may
+  // run without a memory, but a file must contain it even if `optional`.
   bool state = false;
   bool bytes = false;     // uint8 in files; floats 0 or 1 in memory
   bool per_head = false;  // the shape may have a leading axis [h]
@@ -72,15 +72,15 @@ struct WeightTraining {
   // Not trained by gradients: drawn masks and graphs, random directions and rotations, fixed
   // frequencies, usage counts, and centroids (updated from their inputs).
   bool constant = false;
-  // Upper limit during training (the lower limit is 0). Updates are multiplied by it: a weight can
-  // be large, such as a span of hundreds of tokens. Empty: no limit, factor 1.
+  // Upper limit during training; the lower limit is 0. Updates are multiplied by the upper limit,
+  // because a weight such as a span can be hundreds of tokens. Empty: no limit, factor 1.
   std::function<double(const Values&)> max{};
 };
 
-enum class WeightScope { Everywhere, Operation, Model };  // both, operations, models only
+enum class WeightScope { Everywhere, Operation, Model };  // in both, single operations, models
 
-// Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores it
-// under the layer's prefix and this name.
+// Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores the
+// tensor under the layer's prefix and `name`.
 struct WeightInfo {
   std::string name{};  // "pos.bias"
   std::string help{};
@@ -89,17 +89,17 @@ struct WeightInfo {
   // weight; the operation draws it from a seed parameter or runs without it.
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
-  // Illustrative value for a variant or encoding selected in a model that was not trained with it,
-  // if it shows more than the initial value of training. Of a weight of fixed length, only the
-  // first Situation::keys entries matter (all if that is 0). Empty: use `initial`.
+  // Illustrative value, for a model that was not trained with the variant or encoding. Set only if
+  // it shows more than `initial` does; empty: use `initial`. Only the first Situation::keys entries
+  // of a weight of fixed length matter (all entries if keys is 0).
   std::function<Tensor(const Shape&, const Situation&, const Values&)> illustrative{};
   WeightFile file{};
   WeightTraining training{};
   WeightScope scope = WeightScope::Everywhere;
-  std::function<bool(const Values&)> used{};  // true if these values need it; empty: always
+  std::function<bool(const Values&)> used{};  // true if these values need the weight; empty: always
 };
 
-// Starting values for `initial`.
+// Common functions for WeightInfo::initial.
 using Initial = decltype(WeightInfo::initial);
 Initial initial_zeros();
 Initial initial_ones();
@@ -118,8 +118,8 @@ struct Info {
   std::string complexity;  // "O(L w d)"
   std::vector<Parameter> parameters;
   std::vector<WeightInfo> weights;
-  // Reports values that are invalid in this situation although each is within its parameter's
-  // range: "buckets: ...". Empty if they are valid, or if not enough is known.
+  // Returns an error ("buckets: ...") for values within their parameters' ranges that are invalid
+  // in this situation. Returns "" for valid values and if too little of the situation is known.
   std::function<std::string(const Values&, const Situation&)> objection;
 
   bool uses(const WeightInfo& weight, const Values& values) const {
@@ -128,8 +128,8 @@ struct Info {
 };
 
 // Checks that each weight that `values` need is present (unless optional) and has its shape.
-// `requires_state`: states must be present, too. InputErrors: "pos.bias: missing", "pos.bias:
-// expected shape [4, 9], found [4, 7]".
+// `requires_state`: states (WeightFile::state) must be present, too. InputErrors: "pos.bias:
+// missing", "pos.bias: expected shape [4, 9], found [4, 7]".
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
                    const NamedVars& weights, bool requires_state = false);
 

@@ -12,13 +12,13 @@ namespace attnscope {
 // [0, 2, 5, 6] allows columns 0, 1 and 5.
 using MaskRows = std::vector<std::vector<Index>>;
 
-// Compacts a mask [rows, columns]; 0: not allowed.
+// Returns the runs of a mask [rows, columns], in which 0 means not allowed.
 MaskRows mask_rows(const ByteTensor& mask);
 
 // Returns the mask [queries, keys]. Clips runs at the last key; missing rows allow nothing.
 ByteTensor mask_from_rows(const MaskRows& rows, Index queries, Index keys);
 
-// Reports invalid rows: "row 3: expected ..."; empty if they are valid.
+// Returns an error for invalid rows, "row 3: expected ..."; "" for valid rows.
 std::string mask_error(const MaskRows& rows);
 
 }  // namespace attnscope

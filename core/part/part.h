@@ -5,9 +5,9 @@
 // all ingredients and know no variant or encoding by name. Ingredients are Vars, so that gradients
 // exist per ingredient (on the CPU); without gradients the Vars are plain tensors.
 //
-// Shapes: B = batch, h = heads, h_kv = key-value heads (h a multiple of it; query head a uses
-// a / (h / h_kv)). Arrays with batch have B * heads as their first axis, batch-major.
-// The score of a pair allowed by the pattern, with the offset o = pos_q[i] - pos_k[c] (i - j):
+// Shapes: B = batch, h = heads, h_kv = key-value heads. h is a multiple of h_kv; query head a uses
+// key-value head a / (h / h_kv). Arrays with a batch have a first axis B h or B h_kv, batch-major.
+// An allowed pair of query i and key column c, with offset o = pos_q[i] - pos_k[c], has the score
 //
 //   product  = q_i . k_c                                    (its ReLU if `relu`)
 //   s_ic     = scale * (product + extra products + query rows + key rows + scaled biases) * factor
@@ -15,8 +15,8 @@
 //
 // If score_cap > 0, s_ic is then replaced by score_cap * tanh(s_ic / score_cap).
 //
-// Without q or without k there is no product (but q may still multiply query_rows, and k key_rows).
-// The sources Additive and Logits replace the whole formula except the bias.
+// If q or k is undefined, there is no product; q still multiplies query_rows, and k key_rows. The
+// sources Additive and Logits replace the whole formula except the bias.
 #pragma once
 
 #include <memory>
@@ -46,13 +46,13 @@ struct OffsetIndex {
 };
 using OffsetIndexPtr = std::shared_ptr<const OffsetIndex>;
 
-struct OffsetTable {  // a number per head and bucket of the offset
+struct OffsetTable {  // a number per head and index(o)
   Var table;          // [h or 1, n]
   OffsetIndexPtr index;
   Term term = Term::Bias;
 };
-struct RelativeRows {  // a vector per bucket of the offset
-  Var rows;            // [h or 1, n, d_k] (or d_v, for values)
+struct RelativeRows {  // a vector per index(o)
+  Var rows;            // [h or 1, n, d_k] (d_v for value_rows)
   OffsetIndexPtr index;
   Term term = Term::ContentPosition;
 };
@@ -68,7 +68,7 @@ enum class Source {
 };
 enum class Normaliser {
   Softmax,       // softmax over the allowed keys of the row
-  SpanSoftmax,   // each exponential weighted by m_z(i - j)
+  SpanSoftmax,   // softmax; each exponential is multiplied by m_z(o)
   FeatureRatio,  // phi(q).phi(k) / sum: q, k are the features; no other ingredient, no scale
   None,          // the scores themselves are the weights
 };
@@ -86,8 +86,8 @@ HeadTensors<Tensor> values_of(const HeadTensors<Var>& vectors);
 // Changes to the scores of a softmax.
 struct ScoreChanges {
   float score_cap = 0;  // see the formula above; 0: none
-  // [h]: exp(sink) is added to the normaliser of every row with an allowed key. A sink has no
-  // value, so that the weights of a row sum to 1 - exp(sink - log_sum_exp).
+  // [h]: exp(sink) is added to the normaliser of every row with an allowed key. A sink has no value
+  // vector, so that the weights of a row sum to 1 - exp(sink - log_sum_exp).
   Var sinks{};
 };
 
@@ -112,14 +112,14 @@ struct Part : HeadOperands {
   std::vector<ExtraProduct> products;
   std::optional<RelativeRows> query_rows;  // q_i . rows[index(o)]
   std::vector<RelativeRows> key_rows;      // k_c . rows[index(o)]
-  std::vector<OffsetTable> scaled_biases;  // inside `scale`
-  std::optional<OffsetTable> bias;         // outside `scale`
+  std::vector<OffsetTable> scaled_biases;  // multiplied by `scale`
+  std::optional<OffsetTable> bias;         // not multiplied by `scale`
   std::optional<OffsetTable> factor;
   Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
   Var logits;  // Logits: [B h or h, L_q, L_k], or [B h or h, L_q, n] with logits_index
   OffsetIndexPtr logits_index;  // index(o): the column of `logits` that a pair reads
-  // For reports only: ascending rows with their own projections. q, k and v are then twice as
-  // wide: rows listed here use the second half, all others the first; q is 0 in the unused half.
+  // For reports only: queries with separate projections, ascending. If any, q, k and v are twice as
+  // wide: these queries use the second half, others the first; q is 0 in the unused half.
   std::vector<std::int32_t> global_rows;
 
   // Allowed keys, shared by the batch.
@@ -135,9 +135,9 @@ struct Part : HeadOperands {
 
   Index queries() const { return pattern->queries(); }
   Index keys() const { return pattern->keys(); }
-  Index kv_heads() const;  // h_kv, from the shapes of k or v; h without either
+  Index kv_heads() const;  // h_kv by the shape of k or v; h if both are undefined
   bool is_global(Index query) const;
-  // Components of q, k or v that row `query` compares or sums.
+  // Range of the components of q, k or v that row `query` uses.
   struct Span {
     Index first = 0, count = 0;
   };

@@ -33,7 +33,7 @@ bool extend_run(Run& last, const Run& next) {
   return true;
 }
 
-// Doubles the capacity, as a vector would, but can be cancelled: moving many megabytes is slow.
+// Doubles the capacity. Checks for cancellation, because moving many megabytes is slow.
 void grow(StorageVector<Run>& runs) {
   constexpr std::size_t kChunk = std::size_t{1} << 18;
   StorageVector<Run> larger;
@@ -119,7 +119,7 @@ struct Pattern::ArrangementCache {
   std::shared_ptr<const Arrangement> arrangement;
 };
 
-// Computed without holding the lock: threads that compute it wait for helpers, which may need it.
+// Computes the arrangement without holding the lock: helper threads may need the lock.
 std::shared_ptr<const Arrangement> Pattern::arrangement() const {
   const auto read_cache = [this] {
     const std::scoped_lock lock(arrangement_cache_->mutex);

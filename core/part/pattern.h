@@ -26,7 +26,7 @@ struct Run {
 
 class Pattern {
  public:
-  // all: every key for every query; causal: columns 0 .. columns_before + i for query i.
+  // all() allows every key for every query, causal() columns 0 .. columns_before + i for query i.
   static Pattern all(Index queries, Index keys);
   static Pattern causal(Index queries, Index keys, Index columns_before = 0);
 
@@ -50,7 +50,7 @@ class Pattern {
   int rule(Index head, Index query, Index key) const;  // -1 if not allowed
   ByteTensor mask(Index heads) const;                  // [heads, L_q, L_k], 1 where allowed
 
-  // Flat arrays for compute shaders: runs of row r are runs()[starts()[r] .. starts()[r + 1]).
+  // Flat arrays for compute shaders: row r has the runs runs()[starts()[r] .. starts()[r + 1]).
   const StorageVector<Run>& runs() const { return runs_; }
   const StorageVector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
 
@@ -74,7 +74,7 @@ class Pattern {
 class PatternBuilder {
  public:
   PatternBuilder(Index heads, Index queries, Index keys, std::vector<std::string> rules);
-  void set_causal_limit(Index first_hidden);  // applies to the current row
+  void set_causal_limit(Index first_hidden);
   void add(int rule, Index begin, Index end, Index step = 1);
   void add_column(int rule, Index column) { add(rule, column, column + 1); }
   bool row_is_empty() const;  // true if the current row has no column yet

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxSlope = 1e25;  // its product with any distance fits float32
+constexpr double kMaxSlope = 1e25;  // products of slopes and distances fit float32
 
 }  // namespace
 

@@ -18,7 +18,7 @@ struct EncodingContext {
   const Values& values;
   const NamedVars& weights;
   Dimensions dimensions;
-  bool causal = false;         // direction of attention, T5's default
+  bool causal = false;         // determines whether T5's buckets are bidirectional by default
   std::optional<float> scale;  // set by the user; empty: default
 };
 
@@ -37,9 +37,9 @@ struct Encoding : Info {
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       rotate;
-  // Rotation planes of a head of this size, with their frequencies. Empty: no rotation.
+  // Rotation planes of a head with `head_size` components. Empty: no rotation.
   std::function<std::vector<RotaryPair>(const Values&, Index head_size)> planes;
-  // True if the encoding of a row depends on the length of the text, for up to `context` tokens.
+  // True if the encoding of a row depends on the length of the text, for lengths up to `context`.
   // Empty: never.
   std::function<bool(const Values&, Index context)> depends_on_length;
   // Sets the part's position ingredients (rotates q and k, adds tables). The caller has set part.q,

@@ -12,7 +12,7 @@ Tensor scaled_sinusoids(const Shape& shape, Index centre, double size) {
   const Index rows = shape[0], d = shape[1];
   std::vector<double> positions;
   for (Index n = 0; n < rows; ++n) positions.push_back(static_cast<double>(n - centre));
-  // An odd d uses only the sine of the last pair.
+  // If d is odd, the last column is a sine without its cosine.
   const Tensor table = sinusoid_table(positions, sinusoid_frequencies(d + d % 2, kBase));
   Tensor result(shape);
   for (Index n = 0; n < rows; ++n) {

@@ -8,11 +8,11 @@ namespace attnscope {
 
 using IllustrativeWeights = std::function<Tensor(const Shape&, const Situation&, const Values&)>;
 
-// Sinusoidal vectors times `size`, [n, d]: of positions, with 0 in the first row, or of offsets,
-// with 0 in the middle row.
+// Sinusoidal vectors [n, d], multiplied by `size`. Row r has the vector of position r, or of offset
+// r - n / 2.
 IllustrativeWeights illustrative_positions(double size);
 IllustrativeWeights illustrative_offsets(double size);
-// Identity matrix [d, d], which assigns a different band of wavelengths to each head.
+// Identity matrix [d, d]. As a projection, it gives each head a different band of wavelengths.
 IllustrativeWeights illustrative_identity();
 
 }  // namespace attnscope

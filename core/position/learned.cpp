@@ -10,20 +10,20 @@
 namespace attnscope {
 namespace {
 
-// Placeholder for an unknown size that may differ from kFreeInner.
+// Placeholder for an unknown size. It differs from kFreeInner because the sizes may differ.
 constexpr Index kFreeColumn = -8;
 
 bool is_axial(const Values& values) {
   return values.integer("columns") > 0;
 }
 
-// Number of components of a position's vector that come from its row.
+// Number of components of a position vector that belong to the row vector.
 Index row_width(const Values& values, Index width) {
   const Index configured = values.integer("row_width");
   return configured > 0 ? configured : width / 2;
 }
 
-// Concatenated row and column vectors (Ho et al., 2019; Kitaev et al., 2020).
+// Row and column vector of each position, concatenated (Ho et al., 2019; Kitaev et al., 2020).
 Var axial_rows(const std::vector<std::int32_t>& positions, const EncodingContext& context) {
   const Var& rows = weight(context.weights, "pos.row");
   const Var& columns = weight(context.weights, "pos.column");
@@ -76,7 +76,7 @@ Encoding learned_encoding() {
                   return {n.context, n.model};
                 },
                 .initial = initial_normal(0.02),
-                // About as long as trained token embeddings.
+                // Their norm is similar to the norm of trained token embeddings.
                 .illustrative = illustrative_positions(0.1),
                 .used = [](const Values& values) { return !is_axial(values); }},
                {.name = "pos.row",

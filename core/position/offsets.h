@@ -21,12 +21,12 @@ OffsetRange offset_range(const Part& part);
 // Index that maps every offset in the range to column(offset).
 OffsetIndexPtr index_offsets(OffsetRange range, const std::function<Index(Index offset)>& column);
 
-// Maps to clamp(j - i, -clip, clip) + clip, the numbering of relative positions by Shaw et al.
+// Maps offsets to clamp(j - i, -clip, clip) + clip, as Shaw et al. number relative positions.
 OffsetIndexPtr clipped_index(Index clip);
-// Maps to min(|i - j|, max_distance).
+// Maps offsets to min(|i - j|, max_distance).
 OffsetIndexPtr distance_index(Index max_distance);
 
-// Parameter "clip": largest distance with its own `item` ("number", "vector").
+// Parameter "clip": largest distance with a separate `item` ("number", "vector").
 Parameter clip_parameter(const std::string& item);
 
 // Entry n of part.pos_q or pos_k; an empty list means 0, 1, ...

@@ -16,9 +16,8 @@ Var rows_of_positions(const Var& embedding, const std::vector<std::int32_t>& pos
 // 0, 1, ... count - 1.
 std::vector<std::int32_t> first_positions(Index count);
 
-// Parameters of input encodings in models: add the vectors in every layer instead of once; add them
-// to the input of values, not only of queries and keys.
-Parameter every_layer_parameter();  // "every_layer", false
-Parameter to_values_parameter();    // "values", true
+// Parameters of input encodings in models.
+Parameter every_layer_parameter();  // "every_layer": adds the vectors in every layer, not once
+Parameter to_values_parameter();    // "values": adds the vectors to the input of values, too
 
 }  // namespace attnscope

@@ -22,8 +22,8 @@ Index text_length(const std::vector<std::int32_t>& positions, Index rows) {
   return positions.empty() ? rows : Index{*std::ranges::max_element(positions)} + 1;
 }
 
-// Rotates x [N, L, d_k]. positions: one per row, L or, if they differ by head, heads * L. length:
-// number of tokens of the text.
+// Rotates x [N, L, d_k]. positions: [L], or [heads * L] if they differ by head. length: number of
+// tokens of the text.
 Var rotate_by_position(const Var& x, const std::vector<std::int32_t>& positions, Index length,
                        const Values& values) {
   const double offset = values.real("offset");
@@ -48,8 +48,8 @@ Var rotate_by_position(const Var& x, const std::vector<std::int32_t>& positions,
                  x.shape());
 }
 
-// Positions of the rows of k: one list per key-value head if positions differ by head. Query heads
-// that share a key-value head have equal positions.
+// Positions of the rows of k, [L_k], or [h_kv * L_k] if they differ by head. Query heads that share
+// a key-value head have equal positions.
 std::vector<std::int32_t> key_positions(const Part& part) {
   const Index keys = part.k.dim(1), group_size = part.heads / part.kv_heads();
   if (static_cast<Index>(part.pos_k.size()) <= keys || group_size == 1) return part.pos_k;

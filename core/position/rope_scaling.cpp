@@ -25,14 +25,14 @@ double rotations_in(double original, double frequency) {
   return original * frequency / (2 * std::numbers::pi);
 }
 
-// Fraction of the unscaled frequency in the result, in [0, 1].
+// Weight of the unscaled frequency in the interpolation, in [0, 1].
 double llama3_fraction(double frequency, const Values& values) {
   const double slow = value_or(values, "slow_turns", 1), fast = value_or(values, "fast_turns", 4);
   const double rotations = rotations_in(original_length(values), frequency);
   return std::clamp((rotations - slow) / (fast - slow), 0.0, 1.0);
 }
 
-// Pair with `count` rotations in the original context, as a real number.
+// Real-valued index of the pair with `count` rotations in the original context.
 double pair_with_rotations(double count, const Values& values, Index dims) {
   return static_cast<double>(dims) *
          std::log(original_length(values) / (count * 2 * std::numbers::pi)) /

@@ -10,17 +10,17 @@ namespace attnscope {
 
 // Parameters of the scaling other than "factor"; all are optional.
 std::vector<Parameter> rope_scaling_parameters();
-// Reports parameters that are invalid for `dims` rotated components: "original: expected ...".
-// Empty if they are valid.
+// Error message for parameters that are invalid for `dims` rotated components, "original: expected
+// ..."; empty if all are valid.
 std::string rope_scaling_objection(const Values& values, Index dims);
 
 // Frequencies of dims / 2 pairs in radians per position, for a text of `length` tokens (0: at most
 // the original context). With w_t = base^(-2t/dims), N = "original" and rotations_t = N w_t / 2 pi:
 //   linear    w_t / factor
 //   dynamic   w_t with base * (factor L / N - factor + 1)^(dims / (dims - 2)) if L > N (NTK)
-//   llama3    between w_t / factor (up to "slow_turns") and w_t (from "fast_turns"), by rotations_t
-//   yarn      like llama3, but by t between the pairs with these numbers of rotations (Peng
-//             et al., 2023, arXiv:2309.00071); rounded to whole pairs unless "whole_pairs" is false
+//   llama3    interpolated by rotations_t, from w_t / factor ("slow_turns") to w_t ("fast_turns")
+//   yarn      interpolated by t, between the pairs with these numbers of rotations, as integers
+//             unless "whole_pairs" is false (Peng et al., 2023, arXiv:2309.00071)
 //   longrope  w_t / short_factors[t], or w_t / long_factors[t] if L > N (Ding et al., 2024,
 //             arXiv:2402.13753)
 std::vector<double> rope_frequencies(const Values& values, Index dims, Index length);

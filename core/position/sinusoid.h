@@ -15,17 +15,17 @@ std::vector<double> sinusoid_frequencies(Index d, double base);
 // position * frequency. Throws InputError if the product is not finite (extreme base or factor).
 double finite_angle(double position, double frequency);
 
-// Row n is the vector of positions[n], computed in double precision.  [positions, 2 frequencies]
-// sines_first: all sines before all cosines; otherwise interleaved.
+// Row n is the vector of positions[n], computed in double precision; it has 2 numbers per
+// frequency. sines_first: all sines before all cosines; otherwise interleaved.
 Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
                       bool sines_first = false);
 
 std::vector<double> to_doubles(const std::vector<std::int32_t>& positions);
 
-// "NAME: expected an even size ..." if d is known and odd; else empty.
+// Error message "NAME: expected an even size ..." if d is known and odd, else empty.
 std::string odd_size_objection(Index d, const char* name);
 
-// "style": "interleaved" or "half".
+// Parameter "style": "interleaved" or "half".
 Parameter wave_style_parameter();
 Parameter base_parameter(double initial);
 

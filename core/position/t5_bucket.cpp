@@ -18,7 +18,7 @@ Index power(Index base, Index exponent) {
   return result;
 }
 
-// True if x^a = y^b, for coprime exponents with b > 0: then x = c^b and y = c^a for an integer c.
+// True if x^a = y^b for coprime a and b, b > 0; equality implies x = c^b, y = c^a for an integer c.
 bool powers_are_equal(Index x, Index a, Index y, Index b) {
   if (a == 0) return y == 1;
   const auto root = static_cast<Index>(
@@ -26,8 +26,7 @@ bool powers_are_equal(Index x, Index a, Index y, Index b) {
   return power(root, b) == x && power(root, a) == y;
 }
 
-// True if steps * log(n / e) / log(max / e) equals `integer`, that is (max/e)^integer =
-// (n/e)^steps.
+// True if steps * log(n / e) / log(max / e) equals `integer`: (max / e)^integer = (n / e)^steps.
 bool equals_exactly(Index integer, Index n, Index e, Index max, Index steps) {
   const Index exponents = std::gcd(integer, steps), by_max = std::gcd(max, e),
               by_n = std::gcd(n, e);

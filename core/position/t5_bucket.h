@@ -11,8 +11,7 @@ struct T5Buckets {
   bool bidirectional = true;
 };
 
-// Bucket of a key at offset j - i from its query. Exact despite rounding of the logarithms in the
-// definition.
+// Bucket of a key at offset j - i from its query. Exact: independent of the rounding of logarithms.
 Index t5_bucket(const T5Buckets& buckets, Index key_minus_query);
 
 }  // namespace attnscope

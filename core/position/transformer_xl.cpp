@@ -52,7 +52,7 @@ void apply_transformer_xl(Part& part, const EncodingContext& context) {
   const Index d_k = u.dim(1);
   part.query_rows = RelativeRows{rows, index, Term::ContentPosition};
   part.key_rows.push_back({reshape(u, {part.heads, 1, d_k}), zero_index,
-                           Term::PositionContent});  // one row: any offset
+                           Term::PositionContent});  // all offsets use one row
   const Var by_offset = matmul_transposed(reshape(v, {part.heads, 1, d_k}), rows);  // [h, 1, n]
   part.scaled_biases.push_back(
       {reshape(by_offset, {part.heads, by_offset.dim(2)}), index, Term::PositionPosition});

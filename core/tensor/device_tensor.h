@@ -11,12 +11,12 @@ class DeviceTensor {
   virtual ~DeviceTensor() = default;
   virtual Shape shape() const = 0;      // attention weights: [B h, L_q, L_k]
   virtual Tensor download() const = 0;  // thread-safe; cached after the first call
-  // Returns [count, columns]: rows first, first + step, ... of one plane of a tensor of shape
-  // [planes, rows, columns]. Avoids downloading the other rows where possible. Thread-safe.
+  // Returns `count` rows, [count, columns], of one plane of a tensor [planes, rows, columns]:
+  // first, first + step, ... Avoids downloading the other rows where possible. Thread-safe.
   virtual Tensor rows(Index plane, Index first, Index step, Index count) const;
 };
 
-// Like DeviceTensor::rows() for a tensor in host memory: [planes, rows, columns].
+// Like DeviceTensor::rows() for a tensor [planes, rows, columns] in host memory.
 Tensor rows_of(const Tensor& tensor, Index plane, Index first, Index step, Index count);
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kGgufMagic = "GGUF";
 constexpr std::uint64_t kDefaultAlignment = 32, kMaxDimensions = 4, kMaxFiles = 1000;
 
-// Types of metadata values, by their number in files.
+// Types of metadata values. Enumerators equal the type numbers in files.
 enum class ValueType : std::uint32_t {
   U8,
   I8,
@@ -44,9 +44,9 @@ constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 8, 12,
 struct FormatName {
   std::uint32_t number;
   const char* name;
-  std::optional<DType> dtype{};  // empty: not supported
+  std::optional<DType> dtype{};  // empty if not supported
 };
-// GGML's number formats, ggml.h.
+// Number formats by their number in GGML (ggml.h).
 constexpr FormatName kFormats[] = {{0, "F32", DType::F32},
                                    {1, "F16", DType::F16},
                                    {2, "Q4_0", DType::Q4_0},
@@ -81,7 +81,7 @@ constexpr FormatName kFormats[] = {{0, "F32", DType::F32},
                                    {39, "MXFP4", DType::MXFP4},
                                    {40, "NVFP4"}};
 
-// Reads values in the order of the file.
+// Reads consecutive values of a file.
 class Cursor {
  public:
   Cursor(const MappedFile& file, std::string name) : file_(file), name_(std::move(name)) {}
@@ -190,7 +190,7 @@ class MetadataReader {
   }
 
   Cursor& cursor_;
-  std::uint64_t elements_ = 0;  // of all arrays so far
+  std::uint64_t elements_ = 0;  // elements of all arrays read so far
 };
 
 Json read_metadata(Cursor& cursor, std::uint64_t count) {
@@ -236,7 +236,7 @@ Shape take_shape(Cursor& cursor, const std::string& tensor) {
 struct TensorEntry {
   std::string name;
   StoredTensor tensor;
-  std::uint64_t offset = 0;  // from the beginning of the data
+  std::uint64_t offset = 0;  // bytes from the beginning of the tensor data
 };
 
 TensorEntry take_entry(Cursor& cursor) {
@@ -255,7 +255,7 @@ TensorEntry take_entry(Cursor& cursor) {
   return entry;
 }
 
-// Bytes of a tensor; InputError on overflow.
+// Size of a tensor in bytes; InputError on overflow.
 std::uint64_t tensor_bytes(const Cursor& cursor, const TensorEntry& entry) {
   Index count = 0;
   try {
@@ -332,7 +332,7 @@ GgufFile read_one(const fs::path& path) {
 
 constexpr std::size_t kPartDigits = 5;
 
-// Position of "-00001-of-00003" in a file name without ending; npos: a single file.
+// Position of "-00001-of-00003" in a file name without extension; npos if absent.
 std::size_t part_position(const std::string& stem) {
   constexpr std::size_t kLength = 2 * kPartDigits + 5;
   if (stem.size() <= kLength) return std::string::npos;

@@ -1,8 +1,8 @@
 // GGUF files, versions 2 and 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 //
-// Metadata by key, then tensors whose numbers remain in the memory-mapped file. Reading is strict:
-// counts, lengths, dimensions and offsets are checked before memory is allocated, and InputErrors
-// begin with the file's name. Number formats other than those of DType are rejected by name.
+// A file has metadata by key, then tensors. The numbers of tensors remain in the memory-mapped
+// file. Reading is strict: counts, lengths, dimensions and offsets are checked before memory is
+// allocated. InputErrors begin with the file's name and name unsupported number formats.
 #pragma once
 
 #include <filesystem>
@@ -20,14 +20,14 @@ struct GgufFile {
   std::map<std::string, StoredTensor> tensors;  // shapes row-major: the file's order reversed
 };
 
-// Reads a file. Of a model in several files ("NAME-00001-of-00003.gguf") any may be given: the
-// tensors of all are joined, with the metadata of the first.
+// Reads a model. `path` may be any file of a model in several files ("NAME-00001-of-00003.gguf");
+// the result has the tensors of all files and the metadata of the first.
 GgufFile read_gguf(const std::filesystem::path& path);
 
-// The files that read_gguf() reads, existing or not.
+// The files that read_gguf(path) reads. Some may not exist.
 std::vector<std::filesystem::path> gguf_files(const std::filesystem::path& path);
 
-// True for regular files that begin as GGUF files do.
+// True for regular files that begin with GGUF's magic number.
 bool is_gguf(const std::filesystem::path& path);
 
 }  // namespace attnscope

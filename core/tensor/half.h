@@ -1,5 +1,5 @@
-// 16-bit floating-point storage formats: IEEE binary16 and bfloat16. Rounds to nearest, ties to
-// even; overflow gives infinity; NaN stays NaN.
+// 16-bit floating-point storage formats: IEEE binary16 and bfloat16. Conversions round to nearest,
+// ties to even; overflow gives infinity; NaN stays NaN.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Packs panels of columns of B, a few cache lines wide and short enough for the L1 cache, into
-// contiguous memory; the row kernels multiply register tiles from them.
+// Packs B into contiguous panels of columns, which are a few cache lines wide and short enough for
+// the L1 cache. The row kernels multiply register tiles of A with a panel.
 #include "core/tensor/matrix_product.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace {
 using cpu::panel_width;
 using cpu::RowKernels;
 
-constexpr Index kMinParallelWork = Index{1} << 18;  // minimum multiplications for threads
-constexpr Index kDepth = 256;                       // rows of a panel: 32 KiB
-constexpr Index kMaxPanels = 32;                    // packed at a time: 1 MiB
+constexpr Index kMinParallelWork = Index{1} << 18;  // smaller products use one thread
+constexpr Index kDepth = 256;                       // rows of a panel (32 KiB)
+constexpr Index kMaxPanels = 32;                    // panels packed at a time (1 MiB)
 constexpr Index kRowBlock = 256;  // rows of A that stay in the cache for all panels
 constexpr Index kSmallRows = 4;   // with fewer rows, packing costs more than multiplying
-constexpr Index kTile = 8;        // rows of a register tile; shares of threads are multiples of it
+constexpr Index kTile = 8;        // rows of a register tile; a thread's share has whole tiles
 
 Index ceil_divide(Index a, Index b) {
   return (a + b - 1) / b;
@@ -31,7 +31,7 @@ const float* element(const Matrix& m, Index row, Index column) {
   return m.data + (m.transposed ? column * m.stride + row : row * m.stride + column);
 }
 
-// Rows [t, t + depth) of columns [first, first + count) of B: panel [depth, panel_width].
+// Packs rows [t, t + depth) of columns [first, first + count) of B to panel [depth, panel_width].
 void pack_panel(const RowKernels& kernels, const Matrix& b, Index t, Index depth, Index first,
                 Index count, float* panel) {
   if (b.transposed) {
@@ -69,7 +69,7 @@ void pack_panel(const RowKernels& kernels, const NarrowMatrix& b, Index t, Index
   for (Index r = 0; r < depth; ++r) b.widen(t + r, first, count, panel + r * panel_width);
 }
 
-// Numbers [first, first + count) of row `row` in memory; 16-bit numbers are widened to `scratch`.
+// Numbers [first, first + count) of row `row` in memory. Decodes a NarrowMatrix to `scratch`.
 const float* row_data(const Matrix& b, Index row, Index first, Index, float*) {
   return b.data + row * b.stride + first;
 }
@@ -78,7 +78,7 @@ const float* row_data(const NarrowMatrix& b, Index row, Index first, Index count
   return scratch;
 }
 
-// Rows [row, row_end) of at most kMaxPanels panels of columns [first, last) of C.
+// Computes rows [row, row_end) of columns [first, last), at most kMaxPanels panels, of C.
 template <class Right>
 void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
                     Index row_end, Index first, Index last, float* c, Index c_stride, bool add) {
@@ -105,8 +105,8 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
   }
 }
 
-// Number of shares that the rows of A are divided into: several for tall matrices, since a thread
-// has usually just computed its rows of A (unless A is transposed), or if panels are too few.
+// Number of shares that the rows of A are divided into. A tall A has several: a thread has usually
+// just computed its rows of A. Other matrices are divided if panels are too few.
 Index row_shares(const Matrix& a, Index columns, Index panels) {
   const Index threads = thread_count(), min_shares = ceil_divide(threads, panels);
   if (a.transposed || a.rows <= columns) return min_shares;
@@ -132,7 +132,7 @@ void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, 
   });
 }
 
-// Product for few rows of A: for each of them, reads B in place and in order.
+// Product for few rows of A. For each row of A, reads B in place and in order.
 template <class Right>
 void multiply_small(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
                     bool is_parallel) {

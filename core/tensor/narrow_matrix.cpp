@@ -46,7 +46,7 @@ void NarrowMatrix::widen(Index line, Index first, Index count, float* to) const 
   const Index block = block_size(dtype);
   Index begin = offset + line * stride + first;
   const auto bytes_at = [&](Index number) { return bytes + byte_count(dtype, number); };
-  // Numbers of an incomplete block at either end.
+  // Decodes `part` numbers of a block after the first `skipped`.
   const auto decode_part = [&](Index skipped, Index part) {
     float numbers[kMaxBlock];
     decode_numbers(dtype, bytes_at(begin - skipped), block, numbers);

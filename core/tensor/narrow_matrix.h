@@ -1,6 +1,6 @@
-// Matrices in the number format of their file: 16 bits, or quantised blocks. Products decode them
-// piece by piece, with the same results as after decoding the whole matrix, so that a model needs
-// no more memory than its file.
+// Matrices in the number format of their file: 16 bits, or quantised blocks. Products decode a
+// matrix piece by piece, so that a model needs no more memory than its file. Results equal those of
+// products with the whole decoded matrix.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace attnscope {
 
 struct NarrowMatrix {
-  DType dtype = DType::F16;  // F16, BF16 or blocks
+  DType dtype = DType::F16;  // F16, BF16 or a quantised format
   Index rows = 0, columns = 0;
   // Memory holds [rows, columns], or [columns, rows] if `transposed`; consecutive rows in memory
   // are `stride` numbers apart, a multiple of block_size(dtype). The first row begins `offset`
@@ -26,7 +26,7 @@ struct NarrowMatrix {
   NarrowMatrix column_range(Index first, Index count) const;  // shares the bytes
   void row(Index r, float* to) const;                         // to: [columns]
   Tensor to_tensor() const;                                   // [rows, columns], as float32
-  // Decodes `count` numbers of row `line` in memory, starting at `first`.
+  // Decodes numbers [first, first + count) of row `line` in memory.
   void widen(Index line, Index first, Index count, float* to) const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kMagic = "\x93NUMPY"sv;
-constexpr std::size_t kAlignment = 64;  // of the data in the file
+constexpr std::size_t kAlignment = 64;  // alignment of the data in the file
 constexpr std::size_t kMaxQuoted = 40;  // bytes of a header value in a message
 constexpr std::size_t kMaxRank = 32;    // NumPy's limit
 
@@ -185,7 +185,7 @@ std::size_t byte_count(const Shape& shape, std::size_t size, const std::string& 
   return bytes;
 }
 
-// The header's text within the file.
+// Returns the part of the file that is the header's text.
 std::string_view header_text(std::string_view bytes, const std::string& name) {
   if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + 2) {
     throw InputError(name + ": not a .npy file");
@@ -203,7 +203,7 @@ std::string_view header_text(std::string_view bytes, const std::string& name) {
   return bytes.substr(begin, length);
 }
 
-// Size of the data in bytes; InputError unless it equals `found`.
+// Returns the size of the data in bytes by the header. InputError unless it equals `found`.
 std::size_t check_byte_count(const Shape& shape, std::size_t size, const std::string& descr,
                              std::size_t found, const std::string& name) {
   const std::size_t expected = byte_count(shape, size, name);
@@ -214,14 +214,14 @@ std::size_t check_byte_count(const Shape& shape, std::size_t size, const std::st
   return expected;
 }
 
-// Fixed-length strings: bytes per character, 4 (UCS-4) or 1, and characters per string.
+// Fixed-length strings of `length` characters with `unit` bytes each: 4 (UCS-4) or 1.
 struct TextType {
   std::size_t unit = 1, length = 0;
   std::size_t size() const { return unit * length; }
 };
 
-// Empty optional for other types. InputError if the array is not one-dimensional or its strings are
-// too long.
+// Returns nullopt for other types. InputError if the array is not one-dimensional or its strings
+// are too long.
 std::optional<TextType> parse_text_type(const Header& header, const std::string& name) {
   constexpr std::size_t kMaxText = 1 << 16;  // characters
   const std::string& descr = *header.descr;

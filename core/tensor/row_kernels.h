@@ -28,10 +28,10 @@ struct RowKernels {
   // panel[t * panel_width + x] = rows[x][t] for x < count; 0 in the remaining columns.
   void (*pack)(const float* const* rows, Size count, Size size, float* panel);
 
-  // Powers of two of scores, without storing the scores. For rows r < m of a and columns x in
-  // [begin, end), multiples of sum_lanes, of packed panels of k rows each:
+  // Powers of two of scores. The scores are not stored. For rows r < m of a and columns x in
+  // [begin, end) of packed panels with k rows (`begin` and `end` are multiples of sum_lanes):
   //   p[r][x] = 2^(a_r . column x - shift[r]) for first[r] <= x < last[r], else 0,
-  //   sums[r * sum_lanes + l] += the values in lane l.
+  //   sums[r * sum_lanes + l] += the p[r][x] computed in vector lane l.
   // shift: integers; every exponent must be in [-126, 126].
   void (*powers)(Size m, Size begin, Size end, Size k, const float* a, Size a_row,
                  const float* panels, const float* shift, const std::int32_t* first,
@@ -42,9 +42,9 @@ struct RowKernels {
   float (*exponentials)(float* x, Size n, float shift);
   float (*sum)(const float* x, Size n);
   float (*dot)(const float* x, const float* y, Size n);
-  // Operations on the rows r_x = rows[index[x]] of a matrix with contiguous rows of `size`
-  // numbers: dots: s[x] = a . r_x (+= if `add`); gather: to[x] = r_x; scatter: r_x += from[x];
-  // scatter_scaled: r_x += p[x] * row; sum_rows: sum += sum_x p[x] r_x.
+  // Operations on rows r_x = rows[index[x]], x < count, of a matrix with rows of `size` numbers:
+  //   dots: s[x] = a . r_x (+= if `add`),  gather: to[x] = r_x,  scatter: r_x += from[x],
+  //   scatter_scaled: r_x += p[x] * row,    sum_rows: sum += sum_x p[x] r_x.
   void (*dots)(const float* a, const float* rows, const std::int32_t* index, Size count, Size size,
                float* s, bool add);
   void (*gather)(const float* rows, const std::int32_t* index, Size count, Size size, float* to);
@@ -61,7 +61,7 @@ struct RowKernels {
   void (*add_scaled)(float* x, const float* y, Size n, float factor);  // x += factor y
   void (*update_maximum)(float* most, const float* x, Size n,
                          float shift);  // most = max(most, x - shift)
-  // to[i] = the larger (the sum) of x[2 i] and x[2 i + 1] for i < n. `to` may equal x.
+  // to[i] = maximum or sum of x[2 i] and x[2 i + 1] for i < n. `to` may equal x.
   void (*max_of_pairs)(float* to, const float* x, Size n);
   void (*sum_of_pairs)(float* to, const float* x, Size n);
   // x = p (x - mean): gradient through a softmax with result p.

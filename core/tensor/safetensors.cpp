@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "files are read withou
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kPrefix = 8;  // bytes of the header's length
+constexpr std::size_t kPrefix = 8;  // bytes of the field with the header's length
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 std::string tensor_label(std::string_view name) {
@@ -41,7 +41,7 @@ const Json& required_member(const Json& entry, const char* key, const std::strin
 DType read_dtype(const Json& entry, const std::string& where) {
   const Json& value = required_member(entry, "dtype", where);
   std::string known;
-  for (int n = 0; n <= static_cast<int>(DType::F8E5M2); ++n) {  // those before the blocks
+  for (int n = 0; n <= static_cast<int>(DType::F8E5M2); ++n) {  // formats of single numbers
     const auto dtype = static_cast<DType>(n);
     if (value.is_string() && value.text() == to_string(dtype)) return dtype;
     known += (known.empty() ? "" : ", ") + std::string(to_string(dtype));
@@ -179,7 +179,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
 }
 
 void write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file) {
-  // Wide types first, so that every tensor is aligned to its own size.
+  // Wide types first, so that every tensor is aligned to its element size.
   std::vector<const std::pair<const std::string, StoredTensor>*> order;
   for (const auto& entry : file.tensors) order.push_back(&entry);
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {

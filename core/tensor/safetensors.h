@@ -1,8 +1,8 @@
 // safetensors files: https://github.com/huggingface/safetensors (format of 2023).
 //
-// 8 bytes little-endian header length, a JSON header, then the tensors without gaps, row-major,
-// little-endian. Reading is strict: overlaps, gaps, out-of-range tensors, duplicate keys and
-// unknown dtypes are InputErrors that begin with the file's name. A dimension may be 0.
+// A file has a header length (8 bytes, little-endian), a JSON header, and the tensors (row-major,
+// little-endian) without gaps. Reading is strict: overlaps, gaps, out-of-range tensors, duplicate
+// keys and unknown dtypes are InputErrors that begin with the file's name. A dimension may be 0.
 #pragma once
 
 #include <filesystem>

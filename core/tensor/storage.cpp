@@ -34,7 +34,7 @@ constexpr std::size_t kMaxCached = 0;
 #else
 constexpr std::size_t kMaxCached = std::size_t{1} << 30;
 #endif
-// Smaller blocks always succeed: they do not exhaust the budget.
+// The memory budget does not apply to smaller blocks.
 constexpr std::size_t kMinLimitedBytes = std::size_t{1} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
@@ -90,7 +90,7 @@ class Cache {
     throw WorkError("out of memory: " + std::to_string(size) + " bytes requested");
   }
 
-  // Frees the block if there is no memory for the list entry.
+  // Caches the block, or frees it if there is no memory for the list entry.
   void deallocate(void* block, std::size_t size) noexcept {
     ByAge evicted;
     bool is_cached = false;
@@ -134,7 +134,7 @@ class Cache {
   };
   using ByAge = std::list<Entry>;  // oldest first
 
-  // Returns null if a fresh block is needed.
+  // Returns a cached block; null if there is none of this size.
   void* reuse_block(std::size_t size) {
     ByAge evicted;
     {

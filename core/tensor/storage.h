@@ -2,7 +2,7 @@
 //
 // Fresh pages cost about as much as the arithmetic that fills them. Freed blocks are therefore
 // cached by size class, up to a limit, and reused. Large blocks request huge pages. With
-// AddressSanitizer every block is fresh, so that it detects use after free. With
+// AddressSanitizer every block is fresh, so that use after free is detected. With
 // ATTNSCOPE_GUARD_STORAGE in the environment, as in the tests, reads past a block's end yield NaN
 // and writes there abort the program.
 #pragma once
@@ -15,16 +15,16 @@ namespace attnscope {
 
 constexpr std::size_t kStorageAlignment = 64;
 
-// Returns at least `bytes` bytes, aligned to kStorageAlignment, uninitialised. Thread-safe; the
-// block returns to the cache with its last handle. WorkError if the system has no memory or,
-// outside parallel_for bodies, if the memory budget is exceeded (core/base/memory_budget.h).
+// Returns at least `bytes` uninitialised bytes, aligned to kStorageAlignment. Destroying the last
+// handle returns the block to the cache. WorkError if the system has no memory or the budget
+// (core/base/memory_budget.h) is exceeded; parallel_for bodies may exceed it. Thread-safe.
 std::shared_ptr<void> allocate_block(std::size_t bytes);
 
 // Like allocate_block() without a handle; release_block() requires the same `bytes`.
 void* acquire_block(std::size_t bytes);
 void release_block(void* block, std::size_t bytes) noexcept;
 
-// Allocator for std::vectors that grow with the text, so that they count towards the budget.
+// Allocator for std::vectors that grow with the text: their memory counts towards the budget.
 template <class T>
 struct StorageAllocator {
   using value_type = T;

@@ -19,9 +19,9 @@ using Decoder = cpu::BlockDecoder cpu::BlockDecoders::*;
 struct DTypeRow {
   DType dtype;
   std::string_view name;
-  Index bytes;               // of a block
+  Index bytes;               // bytes of a block
   Index block = 1;           // numbers in a block
-  Decoder decode = nullptr;  // of blocks
+  Decoder decode = nullptr;  // decoder of blocks
   int scales[2] = {-1, -1};  // offsets of binary16 scales in a block
 };
 using Blocks = cpu::BlockDecoders;
@@ -76,7 +76,7 @@ T load(const std::uint8_t* bytes, Index i) {
   return value;
 }
 
-// Elements between two cancellation checks: some milliseconds if the pages are not yet in memory.
+// Elements between two cancellation checks: some milliseconds if they are not yet in memory.
 constexpr Index kChunk = Index{1} << 19;
 
 // Calls body(first, count) for consecutive chunks.
@@ -107,8 +107,8 @@ bool is_finite(const std::uint8_t* number, std::uint16_t exponent) {
 constexpr std::uint16_t kHalfExponent = 0x7c00, kBfloatExponent = 0x7f80;
 
 bool has_finite_scales(const DTypeRow& row, const std::uint8_t* block) {
-  constexpr float kMaxScale = 0x1p120F;       // times an 8-bit integer remains finite
-  constexpr std::uint8_t kMaxExponent = 251;  // of 2^(e - 128) times at most 12
+  constexpr float kMaxScale = 0x1p120F;       // kMaxScale times an 8-bit integer is finite
+  constexpr std::uint8_t kMaxExponent = 251;  // 2^(e - 128) times 12 is finite
   if (row.dtype == DType::Q8_K) return std::abs(load<float>(block, 0)) <= kMaxScale;
   if (row.dtype == DType::MXFP4) return *block <= kMaxExponent;
   for (const int offset : row.scales) {

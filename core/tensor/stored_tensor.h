@@ -19,7 +19,7 @@ enum class DType {
   I32,
   I64,
   Bool,
-  // Only the size is known: files may contain such tensors, but their numbers are never converted.
+  // Formats of known size that files may contain. Their numbers are never converted.
   I8,
   I16,
   U16,
@@ -27,7 +27,7 @@ enum class DType {
   U64,
   F8E4M3,
   F8E5M2,
-  // Blocks of consecutive numbers of a row with common scales, only in GGUF files.
+  // Quantised formats of GGUF files: blocks of consecutive numbers of a row with common scales.
   Q4_0,
   Q4_1,
   Q5_0,
@@ -50,24 +50,24 @@ Index byte_size(DType dtype);             // bytes of a block or a single number
 // Bytes of `count` consecutive numbers. Requires a multiple of block_size().
 Index byte_count(DType dtype, Index count);
 
-// Converts `count` numbers, a multiple of block_size(). Requires F32, F16, BF16, F64 or blocks;
-// `from` may be unaligned. Throws InputError for other formats.
+// Converts `count` numbers, a multiple of block_size(). Requires F32, F16, BF16, F64 or a quantised
+// format; `from` may be unaligned. Throws InputError for other formats.
 void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* to);
-// False if a scale of these blocks is NaN or infinite, or F32, F16 or BF16 numbers are.
+// True if all numbers (F32, F16, BF16) or all scales of blocks (quantised formats) are finite.
 bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count);
 
-// A stored tensor: its bytes in the (memory-mapped) file or in memory.
+// A stored tensor. Its bytes are in a memory-mapped file or in memory.
 struct StoredTensor {
   DType dtype = DType::F32;
   Shape shape;
   const std::uint8_t* bytes = nullptr;
   std::shared_ptr<const void> owner;  // keeps bytes alive
   bool mapped = false;                // bytes are in a mapped file and can be read again
-  bool transposed = false;            // bytes of a matrix are those of its transpose
+  bool transposed = false;            // bytes hold the transpose of the matrix
 
   // Copies of the numbers. The source pages of a `mapped` tensor are released afterwards, so that
   // reading a whole file needs little more memory than its tensors.
-  Tensor floats() const;           // F32, F16, BF16, F64 and blocks; not `transposed`
+  Tensor floats() const;           // F32, F16, BF16, F64, quantised; not `transposed`
   StoredTensor copy() const;       // same dtype
   ByteTensor byte_values() const;  // U8, Bool
   IntTensor integers() const;      // I32, I64 (InputError if outside int32)

@@ -61,8 +61,8 @@ const AddedToken* AddedTokens::find_id(std::int32_t id) const {
   return found == by_id_.end() ? nullptr : &tokens_[found->second];
 }
 
-// True if a match satisfies the token's conditions. Extends `span` by the white space that the
-// token strips, at most back to `previous_end`, the end of the previous token.
+// True if the match `span` satisfies the token's conditions. Extends `span` by the white space that
+// the token includes, but not before `previous_end`, the end of the previous token.
 bool AddedTokens::matches_at(const AddedToken& token, std::string_view text, Span& span,
                              std::size_t previous_end) const {
   if (token.single_word) {

@@ -1,5 +1,4 @@
-// Added tokens such as "<|endoftext|>": matched in a text before all other steps, or right after
-// normalization.
+// Added tokens such as "<|endoftext|>": matched in a text before normalization or right after it.
 #pragma once
 
 #include <array>
@@ -46,7 +45,7 @@ class AddedTokens {
     std::vector<std::string> contents;
     std::vector<std::size_t> tokens;  // index of each content's token
     ByteTrie trie;
-    std::array<bool, 256> starts{};  // first bytes
+    std::array<bool, 256> starts{};  // true for the first bytes of contents
   };
   bool matches_at(const AddedToken& token, std::string_view text, Span& span,
                   std::size_t previous_end) const;

@@ -43,7 +43,7 @@ void AlignedText::append(const AlignedText& other, Span part) {
 void AlignedText::rewrite(const std::vector<NewCharacter>& characters, std::size_t dropped) {
   AlignedText result = empty_copy();
   std::size_t at = 0;
-  Span last_origin{offset_, offset_};  // original bytes of the character before `at`
+  Span last_origin{offset_, offset_};  // original span of the character before `at`
   const auto skip_character = [&] {
     if (at >= text_.size()) return;
     const std::size_t size = character_at(text_, at).size;

@@ -14,9 +14,9 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-// A character of a rewritten text, as in Hugging Face's tokenizers, whose spans it reproduces.
-// `change` 0: replaces the next character of the old text. 1: inserted, aligned with the previous
-// character. -n: replaces the next character and removes the n characters after it.
+// A character of a rewritten text. `change` has the meaning of Hugging Face's tokenizers. 0:
+// replaces the next character of the old text. 1: inserted, aligned with the previous character.
+// -n: replaces the next character and removes the n characters after it.
 struct NewCharacter {
   std::int32_t code = 0;
   int change = 0;
@@ -25,16 +25,16 @@ struct NewCharacter {
 class AlignedText {
  public:
   AlignedText() = default;
-  // `part` of the original text, which begins at byte `offset`.
+  // `part` begins at byte `offset` of the original text.
   AlignedText(std::string_view part, std::size_t offset) : text_(part), offset_(offset) {}
 
   const std::string& text() const { return text_; }
   std::size_t offset() const { return offset_; }  // begin of the part in the original
   AlignedText empty_copy() const { return AlignedText("", offset_); }
-  // The original bytes of a span of this text; empty for an empty span.
+  // Span of the original text that a span of this text comes from; empty for an empty span.
   Span origin(Span part) const;
 
-  // Replaces the whole text; removes the first `dropped` characters of the old text.
+  // Replaces the text after its first `dropped` characters, which are removed.
   void rewrite(const std::vector<NewCharacter>& characters, std::size_t dropped = 0);
 
   // Append text with its alignment.
@@ -46,7 +46,7 @@ class AlignedText {
 
   std::string text_;
   std::size_t offset_ = 0;     // begin of the part in the original
-  std::vector<Span> origins_;  // by byte of text_; empty: text_ is unchanged
+  std::vector<Span> origins_;  // original span of each byte; empty: text_ is unchanged
 };
 
 }  // namespace attnscope

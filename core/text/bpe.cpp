@@ -25,7 +25,7 @@ struct PairHash {
   }
 };
 
-// A distinct piece of the text, with the merges so far applied.
+// A distinct piece of the text after the merges learned so far.
 struct Word {
   std::vector<std::int32_t> ids;
   std::int64_t count = 0;  // occurrences in the text
@@ -59,7 +59,7 @@ std::vector<Word> distinct_pieces(std::string_view text) {
   return words;
 }
 
-// Learned vocabulary and merges, in order of learning.
+// Vocabulary and merges in the order in which they were learned.
 struct LearnedVocabulary {
   std::vector<std::string> tokens;  // by id; the 256 bytes first
   std::vector<Pair> merges;
@@ -85,7 +85,7 @@ class Trainer {
     for (const auto& [pair, entry] : pairs_) queue_.push({entry.count, pair});
   }
 
-  // Merges the most frequent pair. Returns false if there is none.
+  // Merges the most frequent pair. Returns false if no pair remains.
   bool merge() {
     while (!queue_.empty()) {
       const QueuedPair best = queue_.top();
@@ -93,7 +93,7 @@ class Trainer {
       const auto found = pairs_.find(best.pair);
       const std::int64_t current_count = found == pairs_.end() ? 0 : found->second.count;
       if (current_count == 0) continue;
-      if (current_count != best.count) {  // outdated by other merges
+      if (current_count != best.count) {  // other merges changed the count
         queue_.push({current_count, best.pair});
         continue;
       }

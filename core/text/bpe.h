@@ -10,7 +10,7 @@ namespace attnscope {
 
 // Learns merges from `text` until the vocabulary (256 bytes and the merged tokens) has `vocabulary`
 // tokens or no pair remains. Deterministic: among pairs of equal count the lowest pair of ids wins.
-// Byte b has the id b. `progress(share)` may throw Stopped. Throws InputError if `vocabulary` is
+// Byte b has the id b. progress(fraction) may throw Stopped. Throws InputError if `vocabulary` is
 // below 256.
 std::shared_ptr<const Tokenizer> train_bpe(std::string_view text, std::int32_t vocabulary,
                                            const std::function<void(double)>& progress = {});

@@ -54,7 +54,7 @@ std::optional<std::string> from_byte_alphabet(std::string_view text) {
   bytes.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
     int code = static_cast<unsigned char>(text[at]);
-    if (code >= 0x80) {  // letters have at most two bytes
+    if (code >= 0x80) {  // letters of the alphabet have at most two bytes
       if (code < 0xc2 || code > 0xdf || at + 1 == text.size()) return std::nullopt;
       const int second = static_cast<unsigned char>(text[++at]);
       if ((second & 0xc0) != 0x80) return std::nullopt;

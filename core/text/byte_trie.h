@@ -12,7 +12,7 @@ namespace attnscope {
 class ByteTrie {
  public:
   ByteTrie() = default;
-  // `keys` with non-negative numbers. Ignores empty keys; the last of equal keys wins.
+  // `keys`: pairs of key and number (>= 0). Ignores empty keys; the last of equal keys wins.
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> keys);
 
   // Calls found(size, number) for each key that is a prefix of text[at...], shortest first.
@@ -26,7 +26,7 @@ class ByteTrie {
       if (nodes_[node].number >= 0) found(i + 1 - at, nodes_[node].number);
     }
   }
-  // Size of the longest such prefix, 0 if none; sets `number` to the number of its key.
+  // Size of the longest key at text[at...]; sets `number` to its number. 0: no key.
   std::size_t longest(std::string_view text, std::size_t at, std::int32_t& number) const;
 
  private:
@@ -34,9 +34,9 @@ class ByteTrie {
     std::uint32_t first = 0;  // first child; children are contiguous
     std::uint16_t children = 0;
     unsigned char byte = 0;
-    std::int32_t number = -1;  // of the key that ends here; -1: none
+    std::int32_t number = -1;  // number of the key that ends here; -1: no key
   };
-  std::uint32_t child(std::uint32_t node, unsigned char byte) const;  // 0: none
+  std::uint32_t child(std::uint32_t node, unsigned char byte) const;  // 0: no such child
 
   std::vector<Node> nodes_;
 };

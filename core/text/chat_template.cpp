@@ -13,12 +13,12 @@ using Texts = std::vector<std::string_view>;
 
 struct ChatFamily {
   std::string_view name;
-  Texts markers, absent;  // texts that the template contains, or does not; "\n" is a line end
+  Texts markers, absent;  // present and missing texts in a template; "\n" is a line end
   std::string_view user, user_end;
-  std::string_view reply;  // at least; a template can add "<think>"
+  std::string_view reply;  // a template can append, e.g. "<think>"
   bool trims = false;
   std::string_view opening{};
-  std::string_view system{}, system_end{};  // of a default system message in the template
+  std::string_view system{}, system_end{};  // begin and end of a default message
 };
 
 // The first family whose markers are present applies.
@@ -168,7 +168,7 @@ std::size_t next_tag(std::string_view source, std::size_t at) {
   return source.size();
 }
 
-// Text between two tags, without the white space that they remove.
+// Text between two tags, without the white space that the tags remove.
 std::string_view text_between(std::string_view text, bool trims_front, bool trims_back) {
   text = trimmed(text, trims_front, trims_back);
   const std::size_t indentation = text.find_last_not_of(" \t") + 1;
@@ -176,7 +176,7 @@ std::string_view text_between(std::string_view text, bool trims_front, bool trim
   return is_indented ? text.substr(0, indentation) : text;
 }
 
-// Texts that a template can write: those outside of "{{ }}" and "{% %}", and quoted strings.
+// Texts that a template can write: text outside of "{{ }}" and "{% %}", and quoted strings.
 std::vector<std::string> written_texts(std::string_view source) {
   std::vector<std::string> texts;
   bool trims_next = false;
@@ -211,7 +211,7 @@ std::string stated_system(const ChatFamily& family, const std::vector<std::strin
   return "";
 }
 
-// Llama 3.1: the message consists of dates, in several texts.
+// Llama 3.1: the system message consists of two dates.
 std::string dated_system(std::string_view chat_template, const std::vector<std::string>& texts) {
   const auto find = [&](std::string_view begin) {
     return std::ranges::find_if(texts, [&](const auto& text) { return text.starts_with(begin); });
@@ -227,7 +227,7 @@ std::string dated_system(std::string_view chat_template, const std::vector<std::
          std::string(chat_template.substr(begin, end - begin)) + "\n\n<|eot_id|>";
 }
 
-// Granite 4.0: the message is the value of a variable.
+// Granite 4.0: the system message is the value of a variable.
 std::string granite_system(std::string_view chat_template) {
   constexpr std::string_view kVariable = "g4_default_system_message = '";
   const std::size_t begin = chat_template.find(kVariable);
@@ -237,7 +237,7 @@ std::string granite_system(std::string_view chat_template) {
          "<|end_of_text|>\n";
 }
 
-// Begin of the reply: the family's, or a longer one that the template always writes.
+// Begin of the reply: the family's, or a longer text that the template always writes.
 std::string reply_begin(const ChatFamily& family, std::string_view chat_template) {
   const std::size_t prompt = chat_template.rfind("add_generation_prompt");
   std::string reply(family.reply);

@@ -9,8 +9,8 @@
 
 namespace attnscope {
 
-// A turn is `before`, the message, `after`. Both contain markers that the model's tokenizer
-// recognises as special tokens. The begin token, which the tokenizer adds, is left out.
+// Texts around a message. They contain markers that the model's tokenizer recognises as special
+// tokens, but not the begin token, which the tokenizer adds.
 struct ChatFormat {
   std::string family;  // "ChatML"
   std::string before;  // default system message, begin of the user's turn
@@ -21,16 +21,15 @@ struct ChatFormat {
 };
 
 // Format of a template, as in "chat_template" of tokenizer_config.json or
-// "tokenizer.chat_template" of a GGUF file. InputError, beginning with `place`, states the first
-// line of an unknown template.
+// "tokenizer.chat_template" of a GGUF file. Throws InputError for an unknown template; the message
+// begins with `place` and quotes the first line.
 //
-// Default system messages, of a conversation without one, follow the template where it states them:
+// Many templates add a default system message to a conversation without one. `before` contains:
 // - ChatML, Phi-3, Zephyr, EXAONE, Megrez, Kimi K2, DeepSeek Coder: the message if the template
-//   contains it in one piece. Messages composed of several (SmolLM3) are left out.
-// - Llama 3.1 and later: its dates; "Today Date" is the template's own for programs without a
-// clock.
-// - Granite 4.0: the value of the template's variable. Ling 2, openPangu: a fixed message.
-// - Granite 3, gpt-oss, Mistral Small, Solar Open: left out, since it contains the current date.
+//   contains it in one piece; messages composed of several pieces (SmolLM3) are left out.
+// - Llama 3.1 and later: its two dates. "Today Date" is the fixed default of the template.
+// - Granite 4.0: the message assigned to a variable. Ling 2, openPangu: their constant message.
+// - Granite 3, gpt-oss, Mistral Small, Solar Open: no message: theirs contains the current date.
 // - Others: none.
 ChatFormat chat_format(std::string_view chat_template, std::string_view place);
 

@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t kMaxPattern = 8192;
-constexpr std::size_t kMaxSteps = 10'000'000;  // of backtracking, per match
+constexpr std::size_t kMaxSteps = 10'000'000;  // backtracking steps per match
 constexpr std::size_t kStepsPerByte = 1000;
 constexpr unsigned kMaxStack = 1'000'000;  // entries
 
@@ -33,7 +33,7 @@ std::string error_message(int error, OnigErrorInfo* info = nullptr) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(length)};
 }
 
-// Adds symbols to [:punct:], which contains them only since Oniguruma 6.9.9.
+// Adds symbols to [:punct:], which lacks them in Oniguruma before 6.9.9.
 std::string with_symbols(std::string pattern) {
   constexpr std::string_view kClass = "[:punct:]", kSymbols = R"(\p{S})";
   for (auto at = pattern.find(kClass); at != pattern.npos; at = pattern.find(kClass, at)) {
@@ -142,7 +142,7 @@ void Expression::each(std::string_view text,
     }
     const auto begin = static_cast<std::size_t>(workspace.region->beg[0]);
     const auto end = static_cast<std::size_t>(workspace.region->end[0]);
-    if (begin == end && end == last_end) {  // an empty match at the end of the previous one
+    if (begin == end && end == last_end) {  // an empty match at the end of the previous match
       at += at < subject.size() ? character_at(subject, at).size : 1;
       continue;
     }

@@ -1,4 +1,4 @@
-// Regular expressions of published tokenizers, matched by Oniguruma as in their reference library.
+// Regular expressions of published tokenizers, matched by Oniguruma as in Hugging Face's library.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ class Expression {
   Expression(std::string_view pattern, std::string_view where);
   static Expression literal(std::string_view text);  // matches `text` itself
 
-  // Calls match(begin, end) for the non-overlapping matches, in order, in bytes. Invalid bytes
-  // match like control characters. Throws InputError if matching takes too many steps or too long.
+  // Calls match(begin, end) with the byte ranges of non-overlapping matches, in order. Invalid
+  // bytes match like control characters. Throws InputError beyond limits of steps and time.
   void each(std::string_view text,
             const std::function<void(std::size_t begin, std::size_t end)>& match) const;
-  bool matches(std::string_view text) const;  // anywhere in the text
+  bool matches(std::string_view text) const;  // true for a match anywhere in the text
 
  private:
   struct Compiled;

@@ -72,7 +72,7 @@ class Pipeline final : public Tokenizer {
     return result;
   }
 
-  // Encodes text between added tokens; finds further added tokens in its normalized form.
+  // Encodes text between added tokens. Its normalized form can contain further added tokens.
   void add_stretch(AlignedText text, std::vector<Token>& tokens) const {
     for (const NormalizerPtr& normalizer : steps_.normalizers) normalizer->apply(text);
     const std::vector<AddedTokens::Part> parts = added_.parts(text.text(), true);

@@ -29,7 +29,7 @@ struct PipelineSteps {
   bool labels_as_written = false;            // labels show tokens as in the vocabulary ("##ing")
   std::set<std::int32_t> marks;              // special tokens other than added tokens
   std::int32_t mask = -1;                    // the mask token; -1: none
-  std::map<std::string, std::string> files;  // contents written by save(), by name
+  std::map<std::string, std::string> files;  // contents that save() writes, by name
 };
 
 std::shared_ptr<const Tokenizer> pipeline_tokenizer(PipelineSteps steps);

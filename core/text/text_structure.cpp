@@ -90,7 +90,7 @@ std::vector<Index> sentences(const std::vector<PlacedCharacter>& text, std::size
   const std::vector<bool> ends = sentence_ends(text);
   std::vector<Index> of_token(tokens, -1);
   Index sentence = 0;
-  bool has_ended = false;  // the sentence has ended and no character has followed
+  bool has_ended = false;  // the sentence has ended; only blanks have followed
   for (std::size_t n = 0; n < text.size(); ++n) {
     if (has_ended && !is_blank(text[n].bytes)) {
       ++sentence;
@@ -123,7 +123,7 @@ class OpenBrackets {
     by_closer_[closer].push_back({open_.size(), character});
     open_.push_back(character);
   }
-  // Closes the innermost matching bracket and discards the unmatched ones inside it. Empty: none.
+  // Closes the innermost match and discards unmatched brackets inside it; nullopt if none matches.
   std::optional<std::size_t> close(std::string_view closer) {
     const auto found = by_closer_.find(closer);
     if (found == by_closer_.end()) return std::nullopt;
@@ -143,11 +143,11 @@ class OpenBrackets {
   struct Opener {
     std::size_t depth, character;
   };
-  std::vector<std::size_t> open_;  // characters, outermost first
+  std::vector<std::size_t> open_;  // indices of opening characters, outermost first
   std::map<std::string_view, std::vector<Opener>> by_closer_;
 };
 
-// Pairs of matching opening and closing characters, ordered by the opening one.
+// Pairs of matching opening and closing characters, ordered by opening character.
 std::vector<std::pair<std::size_t, std::size_t>> matching_pairs(
     const std::vector<PlacedCharacter>& text) {
   OpenBrackets open;

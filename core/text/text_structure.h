@@ -21,10 +21,10 @@ struct TextStructure {
 };
 
 // Finds the structure of a text. `bytes`: the text of each token, "" for tokens without text. A
-// sentence ends after . ! ? … (and their wide forms) with any closing marks, before a space or the
-// end of the text, and at an empty line; but not after abbreviations such as "Mr." or single
-// capital letters. Brackets are ( [ { and their counterparts, “ ” « » and straight quotation marks;
-// unmatched brackets are ordinary characters.
+// sentence ends at an empty line, and after . ! ? … or their wide forms with any closing marks. A
+// space or the end of the text must follow, except after wide forms. Abbreviations such as "Mr."
+// and single capital letters with a full stop do not end a sentence. Brackets are ( [ { and their
+// counterparts, “ ” « » and straight quotation marks; unmatched brackets are ordinary characters.
 TextStructure text_structure(const std::vector<std::string>& bytes);
 
 }  // namespace attnscope

@@ -27,9 +27,9 @@ class Tokenizer {
   // Accepts any bytes, even invalid UTF-8. InputError if the vocabulary cannot represent the text.
   virtual std::vector<Token> encode(std::string_view text) const = 0;
   // Encodes two texts as one sequence for an encoder: "[CLS] first [SEP] second [SEP]". By default
-  // concatenates the two, with segment 1 for the second.
+  // concatenates the two texts; the second has segment 1.
   virtual std::vector<Token> encode_pair(std::string_view first, std::string_view second) const;
-  // Bytes of the token's text; of a special token, its name "<s>". InputError for an invalid id.
+  // Bytes of the token's text; name of a special token: "<s>". InputError for an invalid id.
   virtual std::string bytes(std::int32_t id) const = 0;
   virtual bool is_special(std::int32_t id) const = 0;  // a marker, not text
   // Label for display: visible() of the token's bytes, or of its form in the vocabulary ("##ing")
@@ -44,11 +44,11 @@ class Tokenizer {
   virtual std::string decode(const std::vector<std::int32_t>& ids) const;
 };
 
-// Loads a folder's tokenizer from the first of: tokenizer.json; vocab.json and merges.txt;
-// vocab.txt; spiece.model or tokenizer.model; source.spm and vocab.json; and from
-// tokenizer_config.json, if present. Supports BPE, WordPiece, Unigram and word-level models, with
-// the pre- and post-processing of the Hugging Face and SentencePiece libraries. InputError names
-// unsupported features.
+// Loads a folder's tokenizer from the first of these that exists: tokenizer.json; vocab.json and
+// merges.txt; vocab.txt; spiece.model or tokenizer.model; source.spm and vocab.json. Applies the
+// settings of tokenizer_config.json, if present. Supports BPE, WordPiece, Unigram and word-level
+// models, with the pre- and post-processing of the Hugging Face and SentencePiece libraries.
+// InputError names unsupported features.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder);
 
 // Loads a separate tokenizer for a model's output: target_tokenizer.json, or Marian's target.spm;
@@ -65,7 +65,7 @@ std::shared_ptr<const Tokenizer> byte_tokenizer();
 // as "⇥", invalid UTF-8 bytes as "0xE4", controls as "0x07". Never empty.
 std::string visible(std::string_view bytes);
 
-// Marks a leading or trailing space of a token in visible().
+// Replaces leading and trailing spaces in visible().
 inline constexpr std::string_view kSpaceMarker = "␣";
 // Removes the markers from a label or a sentence with quoted labels. Markers between words of a
 // label become spaces; a label that consists of markers is unchanged.

@@ -12,7 +12,7 @@ struct CodeRange {
   std::int32_t first, last;
 };
 
-// Differences between Unicode 8 and utf8proc's version ("today"). Ranges include unassigned codes.
+// Differences between Unicode 8 and utf8proc's Unicode ("today"). Ranges include unassigned codes.
 constexpr CodeRange kNoControls[] = {  // Cf today, not in Unicode 8
     {0x890, 0x891},
     {0x8e2, 0x8e2},

@@ -20,7 +20,7 @@ std::size_t expected_size(unsigned char first) {
 bool may_continue(std::string_view bytes) {
   const std::size_t size = expected_size(static_cast<unsigned char>(bytes[0]));
   if (bytes.size() >= size) return false;
-  // Fills up with the lowest and the highest byte: some first bytes restrict the second byte.
+  // Tries the lowest and highest byte as filler: some first bytes restrict the second byte.
   for (const char filler : {'\x80', '\xBF'}) {
     std::string whole(bytes);
     whole.resize(size, filler);

@@ -8,8 +8,8 @@ namespace attnscope {
 
 class Utf8Stream {
  public:
-  // Appends bytes and returns the complete characters so far. Each invalid byte becomes U+FFFD; an
-  // incomplete character is kept for the next call.
+  // Appends bytes and returns all complete characters. Each invalid byte becomes U+FFFD. An
+  // incomplete character remains for the next call.
   std::string push(std::string_view bytes);
   // Returns the remaining bytes as U+FFFD.
   std::string finish();

@@ -54,13 +54,13 @@ class Text {
   explicit Text(std::string_view bytes) : starts_(cluster_starts(bytes)) {
     for (const std::size_t at : starts_)
       kinds_.push_back(character_kind(character_at(bytes, at).code));
-    // Unicode counts line ends and tabs as spaces, but they belong to no word.
+    // Unlike Kind::Space, includes line ends and tabs, which never continue a word.
     for (std::size_t n = 0; n < starts_.size(); ++n) {
       spaces_.push_back(class_of(character_at(bytes, starts_[n]).code) == CharacterClass::Space);
     }
   }
 
-  // True if the character at this byte (> 0) continues the word before it.
+  // True if the character at `byte` (> 0) continues the word before it.
   bool continues_word(std::size_t byte) const {
     const auto found = std::ranges::lower_bound(starts_, byte);
     if (found == starts_.end() || *found != byte) return true;  // inside a cluster
@@ -78,7 +78,7 @@ class Text {
     const bool inside = at >= 0 && at < static_cast<std::ptrdiff_t>(kinds_.size());
     return inside ? kinds_[static_cast<std::size_t>(at)] : Kind::Other;
   }
-  // True if the position before `at` is next to a `mark` between two characters of kind `around`.
+  // True if character `at` or the one before is a `mark` between two characters of kind `around`.
   bool is_between(std::ptrdiff_t at, Kind mark, Kind around) const {
     const auto is_mark = [&](std::ptrdiff_t n) {
       return kind(n) == mark && kind(n - 1) == around && kind(n + 1) == around;

@@ -1,4 +1,4 @@
-// Grouping of tokens into words; the single definition of a word.
+// Grouping of tokens into words.
 //
 // A token continues the word before it if the concatenated text has no word boundary between them:
 // - within a character (tokens can be single bytes), or between a letter and its accent;

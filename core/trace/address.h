@@ -14,14 +14,14 @@ struct Address {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;
   Index segment = 0;  // segment of a text that is read in segments
-  Index step = 0;     // step of a recurrence over depth, from 1; generation: forward pass
+  Index step = 0;     // step of a recurrence over depth, from 1; forward pass of generation
   Index layer = 0;
   Index group = 0;  // head group within the layer
   auto operator<=>(const Address&) const = default;
 };
 
-// Address components, other than layer and group, that take several values in a model. `kind`
-// refers to the decoder.
+// True for address components, other than layer and group, that take several values in a model.
+// `kind`: in the decoder.
 struct AddressParts {
   bool stack = false, kind = false, segment = false, step = false;
 };

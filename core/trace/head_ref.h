@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Attention of one stack, kind, step and segment. Layer and head numbers refer to one part.
+// Attention of one stack, kind, step and segment. Layer and head numbers refer to one TracePart.
 struct TracePart {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;
@@ -33,8 +33,8 @@ struct PartChoice {
   bool operator==(const PartChoice&) const = default;
 };
 
-// Alternatives to a part's stack, kind, step and segment, with the other components unchanged.
-// Ascending, including the part's own.
+// Values of each component of a TracePart for which the run has attention if the other components
+// stay unchanged. Ascending, including the current value.
 struct PartAlternatives {
   std::vector<Stack> stacks;
   std::vector<AttentionKind> kinds;

@@ -5,7 +5,7 @@
 //   forbid query=5 key=3           the pair is excluded from the softmax
 //   forbid key=0                   no query sees the key: a whole column
 //   force query=5 key=3            of its allowed keys, the query sees only the forced ones
-//   force key=0                    the same for every query that may see the key
+//   force key=0                    every query that may see the key sees only forced keys
 //   replace position=4 text= cat   another token at a position; token=312: by its id
 //
 // Layers, heads and pairs are those of the decoder's self-attention, in all steps if its layers are
@@ -55,7 +55,7 @@ std::string describe(const Intervention& intervention, const InterventionNames& 
 Interventions interventions_from_json(const Json& list, std::string_view path);
 Json to_json(const Interventions& interventions);
 
-// Sizes of a model and text, the bounds of interventions.
+// Sizes of a model and text that limit layers, heads and positions of interventions.
 struct ModelExtent {
   Index layers = 0, heads = 0, vocabulary = 0, tokens = 0;
   Index attended = -1;         // number of tokens in the decoder's self-attention; -1: `tokens`
@@ -68,11 +68,11 @@ void check(const Interventions& interventions, const ModelExtent& extent);
 bool is_off(const Interventions& interventions, Index layer);  // the whole layer
 bool is_off(const Interventions& interventions, Index layer, Index head);
 
-// True if an intervention changes the allowed keys of these heads.
+// True if an intervention changes the allowed keys of heads [first_head, first_head + heads).
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads);
-// Pattern [L, L] of these heads after the interventions: the same rules, fewer keys.
-// Throws InputError if a forced pair (query and key) is not allowed by the pattern.
+// Pattern [L, L] of these heads after the interventions. Keeps the rules; has fewer keys. Throws
+// InputError if a forced pair (query and key) is not allowed by the pattern.
 Pattern changed_pattern(const Pattern& pattern, const Interventions& interventions, Index layer,
                         Index first_head, Index heads);
 

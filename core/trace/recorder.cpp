@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-// Appends the rows of `more` to those of `first`.  [rows of all, ...]
+// Appends the rows (axis 0) of `more` to `first`.
 void append(Tensor& first, const std::vector<Tensor>& more) {
   Shape shape = first.shape();
   for (const Tensor& part : more) shape[0] += part.dim(0);

@@ -23,12 +23,12 @@ class Recorder {
   void located_rows(const std::string& name, const Address& address, const Tensor& values);
   // Heads of a group: "state" [h, ..]. The last segment replaces earlier ones.
   void located_heads(const std::string& name, const Address& address, const Tensor& values);
-  void logits(const Tensor& values, Index segment);  // may be undefined
+  void logits(const Tensor& values, Index segment);  // `values` may be undefined
   void finish();
 
  private:
   Trace* trace_;
-  // Rows of later segments, in order; concatenated once at the end: long texts have many segments.
+  // Rows of later segments, in order. finish() concatenates them once: texts have many segments.
   std::map<std::string, std::vector<Tensor>> rows_;
   std::map<std::size_t, std::vector<Tensor>> located_;  // by index in Trace::located
   std::vector<Tensor> logits_;

@@ -9,7 +9,7 @@ namespace {
 
 using Taps = std::vector<Located<Tensor>>;
 
-// Concatenates tensors along their first axis, or stacks them along a new one.
+// Stacks tensors along a new first axis if `adds_axis`, else concatenates them along the first.
 Tensor combine(const std::vector<Tensor>& parts, bool adds_axis) {
   Shape shape = parts.front().shape();
   if (adds_axis) {
@@ -127,7 +127,7 @@ std::vector<NamedTensor> join_located(const Trace& trace) {
   for (const Located<Tensor>& tap : trace.located) by_name[tap.name].push_back(tap);
   std::vector<NamedTensor> result;
   for (const auto& [name, taps] : by_name) {
-    // Rows of all segments are concatenated already, and a state is that of the last segment.
+    // Segments need no joining: rows are concatenated already; states are of the last segment.
     AddressParts parts = trace.parts;
     parts.segment = false;
     for (NamedTensor& tensor : join_taps(taps, parts, taps.front().by_head, false)) {

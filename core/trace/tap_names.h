@@ -1,9 +1,9 @@
 // Names of taps in files (spec-models.md, section 1), and concatenation of the taps of one name.
 //
 // Address components are joined in the order group, layer, step, segment: groups are concatenated
-// along the heads; layers, steps and segments become leading axes. A component can be joined if its
-// taps have the same shape (heads excepted) and, unless it is the group, each of its values occurs
-// with all values of the other components. Otherwise it is part of each name: "state.layer=1".
+// along the heads; layers, steps and segments become leading axes. Groups can be joined if their
+// shapes differ only in heads; other components, if shapes agree and each value occurs with all
+// values of the others. A component that is not joined is part of each name: "state.layer=1".
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct NamedTensor {
   Tensor values;
 };
 
-// `taps` have one name. `by_group`: each is a tensor of one head group, [h, ...]. `by_kind`:
-// the attention kind is part of the names.
+// All `taps` have the same name. `by_group`: each tap is a tensor of one head group, [h, ...].
+// `by_kind`: the attention kind is part of the names.
 std::vector<NamedTensor> join_taps(const std::vector<Located<Tensor>>& taps,
                                    const AddressParts& parts, bool by_group, bool by_kind);
 

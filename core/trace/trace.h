@@ -19,8 +19,8 @@ struct ModelConfig;  // core/model/config.h
 
 // Tokens that belong to a map's rows, or to its token columns.
 struct StreamRows {
-  std::string stream{};  // Trace::streams; empty: Trace::tokens
-  Index first = -1;      // index of the first token in the stream; -1: its last tokens
+  std::string stream{};  // id in Trace::streams; empty: Trace::tokens
+  Index first = -1;      // index of the first token in the stream; -1: the stream's last tokens
   std::vector<std::int32_t> indices{};  // token indices, if they are not consecutive
 };
 
@@ -35,7 +35,7 @@ struct AttentionTap : AttentionMethod {
   // bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not available
   std::function<Tensor(const Tensor&)> combine_heads{};
   NamedVars encoding_weights;  // weights of the encoding: "pos.bias"; shared with the model
-  // Text rows in the memory columns, in order. These columns precede those of the segment.
+  // Text rows in the memory columns, in order. Memory columns precede the segment's columns.
   std::vector<RowSource> remembered{};
 
   Index queries() const { return result.pattern->queries(); }
@@ -87,7 +87,7 @@ struct Trace {
   std::string model;  // name
   // The checkpoint's configuration, before the user's choices; not null after a run.
   std::shared_ptr<const ModelConfig> trained;
-  // `trained` with the structure, but not the attention, that the user chose; not null after a run.
+  // `trained` with the user's changes of structure, but not of attention; not null after a run.
   std::shared_ptr<const ModelConfig> config;
   std::shared_ptr<const Tokenizer> tokenizer;  // null: only token ids are known
   std::vector<TraceToken> tokens;              // target tokens in an encoder-decoder
@@ -105,7 +105,7 @@ struct Trace {
   std::string backend;                      // "CPU (2 threads, AVX-512)"
   double milliseconds = 0;                  // time of the forward pass; median of warm runs
   Index warm_runs = 0;                      // number of warm runs; 0: one cold run
-  std::vector<std::string> untrained;       // weights missing in the checkpoint: initial values
+  std::vector<std::string> untrained;       // weights that the checkpoint lacks (initial values)
   bool is_imported = false;                 // the attention was read from a file, not computed
   std::vector<std::string> notes;           // for the user: untrained weights, truncated text,
                                             // fully masked rows, a GPU that could not be used

@@ -1,6 +1,6 @@
-// Nested brackets of four kinds: the last open bracket determines the closing one, and is farther
-// back at deeper nesting. Easy and hard tokens for adaptive computation time (Dehghani et al.,
-// 2018, Universal transformers, arXiv:1807.03819; Graves, 2016, arXiv:1603.08983).
+// Nested brackets of four kinds: the last open bracket determines the closing one. That bracket is
+// farther back at deeper nesting: easy and hard tokens for adaptive computation time (Dehghani et
+// al., 2018, Universal transformers, arXiv:1807.03819; Graves, 2016, arXiv:1603.08983).
 #include <string_view>
 #include <vector>
 
@@ -16,7 +16,7 @@ void draw_brackets(Random& random, std::span<std::int32_t> inputs,
                    std::span<std::int32_t> targets) {
   const std::uint64_t open_percent = 35 + random.below(31);
   std::vector<std::size_t> open;
-  for (std::size_t i = 0; i <= inputs.size(); ++i) {  // the last is a target only
+  for (std::size_t i = 0; i <= inputs.size(); ++i) {  // the last token is only a target
     std::int32_t token = 0;
     const bool closes = !open.empty() && random.below(100) >= open_percent;
     if (closes) {

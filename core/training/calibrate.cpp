@@ -18,8 +18,8 @@ struct CalibrationWindow {
   std::vector<std::int32_t> guesses{};  // most likely tokens of the full model, [L]
 };
 
-// End of the chunk of text that begins at `first`: before a space that begins a word, where all
-// tokenizers split a text.
+// End of the chunk of text that begins at `first`: before a single space between two words, where
+// all tokenizers split a text.
 std::size_t chunk_end(std::string_view text, std::size_t first) {
   constexpr std::size_t kMinChunk = std::size_t{1} << 16;  // bytes
   const auto is_space = [](char c) { return c == ' ' || c == '\n'; };
@@ -29,8 +29,7 @@ std::size_t chunk_end(std::string_view text, std::size_t first) {
   return text.size();
 }
 
-// Tokenises in chunks, so that a long text can be cancelled. Drops special tokens of the tokenizer
-// within the text.
+// Tokenises in chunks, so that a long text can be cancelled. Drops special tokens within the text.
 std::vector<std::int32_t> tokenise(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> ids;
   for (std::size_t first = 0, end = 0; end < text.size(); first = end) {
@@ -142,7 +141,7 @@ void check_request(const CalibrationRequest& request) {
 }
 
 // Fixed-sequence testing: tests thresholds in descending order, each at the full level, and accepts
-// them until a test fails. The probability that an accepted one exceeds the tolerance is <= level.
+// them until a test fails. P(all accepted thresholds meet the tolerance) >= 1 - level.
 void accept_by_test(Calibration& calibration) {
   bool all_accepted = true;
   for (CalibrationPoint& point : calibration.points) {

@@ -12,7 +12,6 @@
 
 namespace attnscope {
 
-// Method that selects the threshold.
 enum class CalibrationMethod {
   // Learn then Test: fixed-sequence testing from the highest threshold down (Schuster et al., 2022,
   // Confident adaptive language modeling, arXiv:2207.07061). With probability at least 1 - level,
@@ -30,7 +29,7 @@ CalibrationMethod default_method(const ModelConfig& config);
 struct CalibrationRequest {
   CalibrationMethod method = CalibrationMethod::LearnThenTest;
   double tolerance = 0.1;
-  double level = 0.05;      // probability that the guarantee fails
+  double level = 0.05;      // maximum probability that the guarantee fails
   Index length = 0;         // tokens per window; 0: the context
   Index max_windows = 200;  // maximum number of evenly spaced windows per text
   std::vector<double> thresholds = descending_thresholds(20);
@@ -38,7 +37,7 @@ struct CalibrationRequest {
   static std::vector<double> descending_thresholds(Index steps);  // 1, .., 1/steps
 };
 
-// Effect of exits at a threshold on a text; skipped layers are not computed.
+// Measured effect of early exits on a text. Skipped layers are not computed.
 struct ExitEffect {
   double threshold = 0;
   double changed_fraction = 0;  // fraction of tokens whose guess differs from the full model's
@@ -48,9 +47,9 @@ struct ExitEffect {
 
 struct CalibrationPoint {
   ExitEffect effect;
-  // p-value of the hypothesis that a larger fraction than the tolerance differs; NaN: not tested.
+  // p-value of the hypothesis that more guesses change than tolerated; NaN: not tested.
   double p = std::numeric_limits<double>::quiet_NaN();
-  bool accepted = false;  // satisfies the criterion
+  bool accepted = false;  // the threshold satisfies the method's criterion
 };
 
 struct Calibration {
@@ -59,25 +58,25 @@ struct Calibration {
   Index layers = 0, windows = 0, tokens = 0;
   double full_loss = 0;  // nats per token, without exits
   std::vector<CalibrationPoint> points{};
-  std::optional<double> threshold{};  // none: no threshold satisfies the tolerance
+  std::optional<double> threshold{};  // nullopt: no threshold is accepted
   // Validation on a second text: effect at `threshold`, and loss without exits.
   std::optional<ExitEffect> holdout{};
   double holdout_loss = 0;
 
-  const CalibrationPoint* selected_point() const;  // point of `threshold`; null if that is unset
+  const CalibrationPoint* selected_point() const;  // point of `threshold`; null without a threshold
 };
 
 using CalibrationProgress = std::function<void(const Calibration&, double fraction)>;
 
 // Reason why thresholds of this model cannot be calibrated; empty if they can.
 std::string calibration_refusal(const Checkpoint& checkpoint);
-std::string calibration_refusal(const ModelConfig& config);  // without weights
+std::string calibration_refusal(const ModelConfig& config);  // checks the configuration only
 
 // Number of windows of a text; calibrate() needs two. Throws InputError if calibration_refusal()
 // is not empty.
 Index count_windows(const Checkpoint& checkpoint, std::string_view text,
                     const CalibrationRequest& request);
-// "7 windows are too few for any guarantee: ..."; empty if there are enough for the request.
+// "7 windows are too few for any guarantee: ..."; empty if the request has enough windows.
 std::string too_few_windows(Index windows, const CalibrationRequest& request);
 
 // Calibrates on `text` and validates on `holdout` unless that is empty. Adjacent windows are

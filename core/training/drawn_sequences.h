@@ -1,4 +1,4 @@
-// Randomly generated sequences: unlimited training data of synthetic tasks, and their scores.
+// Randomly generated sequences for training and scoring synthetic tasks.
 #pragma once
 
 #include <cstdint>

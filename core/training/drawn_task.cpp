@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kSampleSize = 256, kFullSize = 2048;  // sequences to score
+constexpr Index kSampleSize = 256, kFullSize = 2048;  // numbers of scored sequences
 constexpr std::uint64_t kScoreSeed = 0x7265706561;    // differs from training seeds
 
 class DrawnTask final : public TextualTask {

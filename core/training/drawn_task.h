@@ -1,4 +1,4 @@
-// Tasks on generated sequences, scored on other generated sequences.
+// Tasks on generated sequences; training and scores use different sequences.
 #pragma once
 
 #include <memory>

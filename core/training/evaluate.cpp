@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// A window predicts tokens [first + 1, first + length], but counts only those from `counted_from`.
+// Window that predicts tokens [first + 1, first + length] and counts those from `counted_from` on.
 struct Window {
   Index first, counted_from;
 };

@@ -10,7 +10,6 @@
 
 namespace attnscope {
 
-// Options for evaluating a text.
 struct EvaluationOptions {
   Index length = 0;              // tokens per window; 0: the context
   std::optional<double> exit{};  // early-exit confidence threshold (core/model/exits.h)
@@ -21,8 +20,8 @@ struct Evaluation {
   Tally tally;                              // predictions of tokens, pixels or actions
   double bytes = 0;                         // bytes of the predicted text; 0 without text
   double first_token_nats = 0;              // cost of first tokens, which have no context
-  Index lines = 0, matches = 0;             // source-target pairs, and those predicted exactly
-  double layers = 0, available_layers = 0;  // sums over tokens with exits
+  Index lines = 0, matches = 0;             // source-target pairs; pairs predicted exactly
+  double layers = 0, available_layers = 0;  // sum of exit layers; number of tokens with exits
 
   void add(const Evaluation& other);
   double loss() const;           // nats per token
@@ -34,12 +33,12 @@ struct Evaluation {
 // except masked language models.
 void check_predicts(const Checkpoint& checkpoint);
 
-// Evaluates a text in windows that overlap by half: every token but the first ones is predicted
-// from at least half a window. The first token costs log2(vocabulary) bits unless the tokenizer
-// puts a special token before it. Models with segments process the text as one sequence, segment by
-// segment, in constant memory. For masked language models, tokens are masked at random as in
-// training, with a fixed seed, and bytes are not counted. Throws InputError for an empty text or a
-// model without a tokenizer; all evaluations throw as check_predicts() does.
+// Evaluates a text in windows that overlap by half, so that every token after the first window is
+// predicted from at least half a window. The first token costs log2(vocabulary) bits unless the
+// tokenizer puts a special token before it. Models with segments process the text as one sequence,
+// segment by segment, in constant memory. For masked language models, tokens are masked at random
+// as in training, with a fixed seed, and bytes are not counted. Throws InputError for an empty text
+// or a model without a tokenizer; all evaluations throw as check_predicts() does.
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
                          const EvaluationOptions& settings);
 

@@ -1,4 +1,4 @@
-// Images, scaled to the model's size and grey levels: predicts each pixel from the preceding ones.
+// Predicts each pixel of an image, scaled to the model's size and grey levels, from earlier pixels.
 #include <algorithm>
 #include <numeric>
 

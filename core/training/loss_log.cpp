@@ -38,7 +38,7 @@ std::string to_line(const LossRow& row) {
   return line + '\n';
 }
 
-// Removes the field before the next comma from `line` and parses it; an empty real number is NaN.
+// Removes the field before the next comma from `line` and parses it. Empty real fields are NaN.
 // Returns false if the field is not a number.
 template <class Number>
 bool parse_field(std::string_view& line, Number& value) {

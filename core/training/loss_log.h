@@ -16,16 +16,16 @@ struct LossRow {
   Score held_out;  // NaN unless an evaluation followed the step
 };
 
-// Rows stay in memory; save() rewrites the whole file.
+// Rows stay in memory; save() rewrites both files.
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Loads the first `steps` steps of an earlier run. Throws InputError, with the line, for a file
-  // that was not written by a LossLog.
+  // Loads the rows of the first `steps` steps of an earlier run from loss.csv. Throws InputError,
+  // with the line, for a file that was not written by a LossLog.
   void load_steps(Index steps);
   void add(const LossRow& row);
-  // Adds a score to the last row, if there is one.
+  // Adds a score to the last row; no effect without rows.
   void add_score(const Score& score);
   const std::vector<LossRow>& rows() const { return rows_; }
   void save() const;

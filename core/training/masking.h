@@ -16,7 +16,7 @@ struct Masking {
 Masking model_masking(const ModelConfig& config);  // InputError if there is no mask token
 
 // Writes masked `ids` [L] to row `row` of the batch's ids and targets [B, L]. Positions are targets
-// with probability `fraction`; 80 % of them become the mask, 10 % a random id, 10 % are unchanged.
+// with probability `fraction`; 80 % of targets become the mask, 10 % a random id, 10 % stay.
 void mask_tokens(const std::int32_t* ids, const Masking& masking, Random& random, Index row,
                  Batch& batch);
 

@@ -8,17 +8,17 @@
 namespace attnscope {
 
 // An n-gram of `order` bytes is a context and the predicted byte. Probabilities are interpolated
-// with Witten-Bell weights (Witten and Bell, 1991): with N(c) the number of bytes that follow
-// a context c and T(c) the number of different ones,
+// with Witten-Bell weights (Witten and Bell, 1991): with N(c) the number of bytes that follow a
+// context c and T(c) the number of different bytes among them,
 //   p(b | c) = (N(c, b) + T(c) p(b | c without its first byte)) / (N(c) + T(c)),
-// and p = 1/256 instead of a context shorter than the empty one.
+// where the empty context uses 1/256 instead of p(b | c without its first byte).
 class NgramModel {
  public:
   static constexpr int kMaxOrder = 7;  // a context and its byte fit in one 64-bit key
 
   explicit NgramModel(int order);     // in 1..kMaxOrder, else InputError
   void learn(std::string_view text);  // adds a text; contexts do not cross texts
-  // Mean of -log2 p over the bytes of `text`, given the preceding ones. NaN for an empty text.
+  // Mean -log2 p of the bytes of `text`, each given the preceding bytes. NaN for an empty text.
   double bits_per_byte(std::string_view text) const;
 
  private:

@@ -1,4 +1,4 @@
-// Numbers in German words, written as one word: 24 is "vierundzwanzig".
+// Numbers as German words without spaces: 24 is "vierundzwanzig".
 #pragma once
 
 #include <string>

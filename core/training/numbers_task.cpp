@@ -26,7 +26,7 @@ Index end_number(Index digits) {  // smallest number with more digits
   return min_number(digits + 1);
 }
 
-Index max_word_bytes(Index digits) {  // maximum length of the words of such numbers
+Index max_word_bytes(Index digits) {  // maximum length of the words for `digits` digits
   constexpr Index kLongest[] = {7, 37, 737, 7737, 37737, 737737};
   return static_cast<Index>(german_number(kLongest[digits - 1]).size());
 }
@@ -106,8 +106,8 @@ class NumbersTask final : public Task {
     return make_batch(numbers, kByteIds);
   }
 
-  // Loss per letter, and share of numbers whose words are entirely correct, which equals greedy
-  // decoding accuracy.
+  // Loss per letter, and fraction of numbers whose words are entirely correct. This fraction equals
+  // the accuracy of greedy decoding.
   Score score(const Checkpoint& checkpoint, bool use_all) const override {
     constexpr std::size_t kBatch = 32, kSampledNumbers = 256;
     const std::size_t stride =

@@ -31,12 +31,12 @@ double squared_norm(const float* numbers, Index count) {
   return sum;
 }
 
-// Slice of a parameter that one thread updates.
+// Slice of a parameter, updated by one thread.
 struct Piece {
   Index size;
   const float* gradient;
   float *value, *first, *second;  // the parameter and its moments
-  float decay;                    // factor of the value
+  float decay;                    // weight-decay factor of the value
   float bound;                    // upper bound of the value, scale of updates; 0: unbounded
 };
 

@@ -22,8 +22,8 @@ struct AdamSettings {
 class AdamW {
  public:
   explicit AdamW(const AdamSettings& settings) : settings_(settings) {}
-  // Sets the bounds, by name, of parameters restricted to [0, bound]. Their updates are scaled by
-  // the bound.
+  // Sets upper bounds of parameters by name. Updates of these parameters are multiplied by the
+  // bound and keep them in [0, bound].
   void set_upper_bounds(std::map<std::string, double> bounds) { upper_bounds_ = std::move(bounds); }
 
   // Updates every parameter with a gradient and clears the gradients. Returns the gradient norm

@@ -9,16 +9,16 @@
 
 namespace attnscope {
 
-// Files among `names`, and the files in folders among `names`, sorted by name. Throws InputError
-// for a folder without images.
+// Paths in `names`, with each folder replaced by its files, sorted by name. Throws InputError for a
+// folder without images.
 std::vector<std::filesystem::path> picture_files(const std::vector<std::filesystem::path>& names);
 
-// Images of a file, as levels of the model in row order: a single image, or all images of a table
-// (core/input/image_table.h). Each has shape [height * width].
+// Grey levels of each image of a file, in row order, [height * width] each. The file is a single
+// image or a table of images (core/input/image_table.h).
 std::vector<std::vector<std::int32_t>> picture_ids(const std::filesystem::path& file,
                                                    const ModelConfig& config);
 
-// Batch of images of `config`'s size, each [height * width].
+// Batch of images, [height * width] grey levels each.
 Batch picture_batch(const std::vector<const std::vector<std::int32_t>*>& pictures,
                     const ModelConfig& config);
 

@@ -1,5 +1,5 @@
 // Recall after a delay: "!k" presents a letter, distractor digits follow, and the letter is the
-// target after "?". Tests memory across segments; gated residual connections train it more stably
+// target after "?". Tests memory across segments; gated residual connections stabilise training
 // (Parisotto et al., 2019, Stabilizing transformers for reinforcement learning, arXiv:1910.06764).
 #include "core/training/drawn_task.h"
 

@@ -15,7 +15,7 @@ TokenStream::TokenStream(std::vector<std::int32_t> tokens, Index length, std::ui
     throw InputError("text: expected at least " + std::to_string(length + 1) +
                      " tokens to train on, found " + std::to_string(count));
   }
-  // One window fewer than fits, so that each epoch can use another offset; at least one window.
+  // One window fewer than the text has room for, so that offsets can vary; at least one window.
   windows_ = static_cast<std::uint64_t>(std::max<Index>(1, (count - 1) / length - 1));
 }
 

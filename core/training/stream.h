@@ -9,9 +9,9 @@
 
 namespace attnscope {
 
-// Splits a text into windows of `length` predictions and returns them in shuffled order, each once
-// per epoch. Each epoch splits the text at a different random offset. Sequence n does not depend on
-// earlier calls, so that resuming needs no state.
+// Splits a text into windows of `length` predictions. Each epoch returns every window once, in
+// shuffled order. Each epoch splits the text at a different random offset. Sequence n does not
+// depend on earlier calls, so that resuming needs no state.
 class TokenStream {
  public:
   // Throws InputError if the text has fewer than length + 1 tokens.

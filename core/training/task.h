@@ -19,11 +19,11 @@ class Task {
   virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }  // null: no text
   // The plan's model, completed with values that depend on the data: the vocabulary size.
   virtual ModelConfig config(const ModelConfig& planned) const { return planned; }
-  // The `count` sequences number, number + 1, ..., all of one step. Does not depend on earlier
-  // calls, so that resuming needs no state. Targets of -1 are not counted.
+  // Returns the `count` sequences number, number + 1, ..., which belong to one step. Does not
+  // depend on earlier calls, so that resuming needs no state. Targets of -1 are not counted.
   virtual Batch batch(std::uint64_t number, Index count) = 0;
-  // Score on held-out data: on all data, or on a sample that costs at most a few training steps.
-  // NaN if nothing is held out.
+  // Score on all held-out data or, unless `use_all`, on a sample that costs at most a few training
+  // steps. NaN if nothing is held out.
   virtual Score score(const Checkpoint& checkpoint, bool use_all) const = 0;
 };
 

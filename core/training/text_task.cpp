@@ -1,4 +1,4 @@
-// Text files: predicts each token from the preceding ones. Tokens are learned from the training
+// Predicts each token of text files from the preceding tokens. Tokens are learned from the training
 // text by byte-pair encoding.
 #include <algorithm>
 
@@ -51,7 +51,7 @@ class TextTask final : public TextualTask {
   }
 
  private:
-  // Mean loss of batches of random windows, equal in every call. NaN if there is no window.
+  // Mean loss of batches of random windows, which are the same in every call. NaN without windows.
   double held_out_loss(const Model& model) const {
     const auto predictable = static_cast<Index>(held_out_.size()) - 1;
     const Index length = std::min(length_, predictable);

@@ -17,8 +17,8 @@ struct Texts {
 // Throws InputError if a file cannot be read, or a held-out text is empty.
 Texts read_texts(const TrainingPlan& plan);
 
-// Loads the tokenizer of a resumed training from the plan's folder. Otherwise learns one from the
-// training texts by byte-pair encoding, with model.vocabulary - `reserved` tokens.
+// Loads the tokenizer of a resumed training from the plan's folder. Otherwise learns a tokenizer of
+// model.vocabulary - `reserved` tokens from the training texts by byte-pair encoding.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
                                                 Index reserved = 0);
 

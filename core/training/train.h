@@ -25,12 +25,12 @@ struct TrainingPlan {
   // texts may yield fewer.
   ModelConfig model;
   std::vector<std::filesystem::path> text;      // training files: texts or images
-  std::vector<std::filesystem::path> held_out;  // never used in training or byte-pair encoding
-  double held_out_share = 0;  // fraction of each text or of the images, at their end, held out, too
+  std::vector<std::filesystem::path> held_out;  // not used in training or byte-pair encoding
+  double held_out_share = 0;  // this last fraction of each text, or of the images, is also held out
   std::filesystem::path folder;  // for checkpoint and log
   Index steps = 2000;
   Index batch = 12;       // sequences per step
-  Index micro_batch = 0;  // sequences processed together, gradients are accumulated; 0: whole batch
+  Index micro_batch = 0;  // sequences at a time, accumulating gradients; 0: whole batch
   Index sequence = 0;     // tokens per sequence; 0: the context
   Index warm_up = 100;    // steps of linear increase from 0 to `learning_rate`
   double learning_rate = 1e-3, min_learning_rate = 1e-4;  // cosine decay to the minimum
@@ -57,7 +57,7 @@ Index sequence_length(const TrainingPlan& plan);  // tokens per sequence
 struct Score {
   double loss = std::numeric_limits<double>::quiet_NaN();           // nats per token
   double bits_per_byte = std::numeric_limits<double>::quiet_NaN();  // of text
-  double accuracy = std::numeric_limits<double>::quiet_NaN();  // share of correct top-1 predictions
+  double accuracy = std::numeric_limits<double>::quiet_NaN();       // of top-1 predictions
 };
 
 struct TrainingProgress {
@@ -68,12 +68,12 @@ struct TrainingProgress {
 };
 
 struct TrainingResult {
-  double loss = 0;                 // nats per token of the last step; NaN if no step remained
+  double loss = 0;                 // nats per token of the last step; NaN if no step was left
   Score held_out;                  // on all held-out data
   std::vector<std::string> notes;  // limitations of the numbers, for the user
 };
 
-// Resumes from the training state in the folder if there is one; throws InputError if that state
+// Resumes from the training state in the folder if there is one; throws InputError if the state
 // belongs to another plan. An interrupted and resumed training yields bit-identical numbers for the
 // same number of threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not
 // finite; the files of the last save remain.

@@ -54,7 +54,7 @@ void Trainer::resume(const TrainingState& state) {
   for (auto& [name, weight] : checkpoint_.model.weights) {
     weight = stored_weight(state, name, weight.shape());
   }
-  // Training creates these weights, which it updates without gradients.
+  // These weights are created and updated during training, without gradients.
   for (const std::string& name : constant_weight_names(checkpoint_.model.config)) {
     const auto entry = state.weights.find(name);
     if (entry != state.weights.end())

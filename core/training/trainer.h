@@ -23,8 +23,8 @@ namespace attnscope {
 // Use from one thread at a time; snapshots may be shared between threads.
 class Trainer {
  public:
-  // Continues from the state in the plan's folder if there is one. Writes nothing yet. Throws
-  // InputError if the plan or that state is invalid.
+  // Continues from the training state in the plan's folder if there is one. Writes no files. Throws
+  // InputError if the plan or the state is invalid.
   Trainer(const TrainingPlan& plan);
 
   Index steps_done() const { return step_; }
@@ -63,7 +63,7 @@ class Trainer {
   NamedVars parameters_;
   Index step_ = 0;  // number of completed steps
   std::string log_warning_;
-  Index saved_step_ = -1;  // step of the last save; -1 before the first
+  Index saved_step_ = -1;  // step of the last save; -1 before the first save
 };
 
 }  // namespace attnscope

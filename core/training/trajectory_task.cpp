@@ -1,5 +1,5 @@
 // Random walks on a grid with returns to go: for a high desired return, the model should find the
-// shortest path, although hardly any training walk follows it.
+// shortest path, although hardly any training walk is a shortest path.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training walks
 constexpr Index kTokensPerStep = 3;
 
-// Fraction of cells from which the model reaches the goal in the fewest steps if it is conditioned
-// on the highest return and chooses the most likely actions.
+// Fraction of cells from which the most likely actions, conditioned on the highest return, reach
+// the goal in the fewest steps.
 double shortest_path_fraction(const Model& model, Index max_steps) {
   double cells = 0, reached = 0;
   for (Index distance = 1; distance <= Grid::kSide / 2 * 2; ++distance) {

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// Sets row and column relative to the goal, scaled to [-1, 1] because norms discard larger scales.
+// Sets row and column relative to the goal, scaled to [-1, 1].
 void set_state(Tensor& states, Index b, Index t, Index cell) {
   const auto from_goal = [](Index coordinate, Index goal) {
     return static_cast<float>(coordinate - goal) / static_cast<float>(Grid::kSide / 2);

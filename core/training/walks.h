@@ -23,12 +23,12 @@ struct Grid {
 };
 
 // Walks `number`, number + 1, ...: `steps` random actions from a random cell. Steps after the goal
-// are not targets. A walk that misses the goal has the return of a walk that reaches the goal one
-// step after its end. Returns [B, T], states [B, T, 2], actions and targets [B, T].
+// are not targets. A walk of `steps` steps that misses the goal has the return of a walk that
+// reaches it in steps + 1. Returns [B, T], states [B, T, 2], actions and targets [B, T].
 Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index steps);
 
-// Batch of unfinished walks, for predicting their next actions. cells: [B][t + 1], actions: [B][t],
-// desired_steps: number of steps to the goal, [B].
+// Batch of unfinished walks, for predicting their next actions. cells: visited cells, [B][t + 1];
+// actions: their actions, [B][t]; desired_steps: desired number of steps to the goal, [B].
 Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
                        const std::vector<std::vector<Index>>& actions,
                        const std::vector<Index>& desired_steps);

@@ -49,14 +49,14 @@ constexpr RecommendedView kRecommendedViews[] = {
     {"span", [](const ModelConfig& c) { return has_variant(c, "adaptive_span"); }},
 };
 
-// Confidence threshold for trained exit classifiers; below it, most tokens exit at once.
+// Confidence threshold for trained exit classifiers; with lower ones, most tokens exit at once.
 constexpr double kExitThreshold = 0.8;
 
 bool has_exit_classifier(const ModelCard& card) {
   return card.config && card.config->exits && card.config->exits->id == "classifier";
 }
 
-// Sets kExitThreshold for exit classifiers, removes it for others; keeps the user's threshold.
+// Sets kExitThreshold for exit classifiers, removes it for other models. Keeps a user's threshold.
 void set_threshold(ViewSettings& settings, const ModelCard& previous, const ModelCard& card) {
   const char* depth = "depth";
   ViewSettings preset;

@@ -16,8 +16,8 @@ namespace attnscope {
 std::string recommended_view(const ModelConfig& config);
 std::string recommended_view(const ModelCard& card);
 
-// Last run and view of each kind of input, by reading_task(); restored when a model of that kind
-// opens again.
+// Last run and view of each kind of input, by reading_task(); restored when a model that reads the
+// kind opens again.
 using InputHistory = std::map<std::string, RunView, std::less<>>;
 
 struct OpenedModel {
@@ -27,15 +27,15 @@ struct OpenedModel {
 };
 
 // Switches a run to another model. If the models were trained on different kinds of input, the new
-// model opens with its trained settings and reads the last input of its kind, else the first
-// compatible sample. Its recommended view opens if the current view is the map (the initial view)
-// or the previous model's recommended view. If the folder is unreadable, only the model changes.
+// model opens with its trained settings and reads the last input of the new kind, else the first
+// compatible sample. The new model's recommended view opens if the current view is the initial one
+// (map) or recommended for the previous model. If the folder is unreadable, only the model changes.
 OpenedModel with_model(const RunView& current, const std::string& model,
                        const InputHistory& history = {});
 
 // Name of a model that reads `file` (an image, or a file for --input): `model` if it can, else the
-// first bundled model that can; empty if none. `model` resizes images, bundled models require their
-// exact size. Throws InputError if an image cannot be read.
+// first bundled model that can; empty if none. `model` resizes images; a bundled model must have
+// the image's size. Throws InputError if an image cannot be read.
 std::string model_that_reads(const std::filesystem::path& file, const std::string& model);
 
 // Replaces the input by a text; switches to the default model if the current one reads no text.

@@ -10,7 +10,7 @@
 namespace attnscope {
 
 // JSON: {"attnscope": 1, "text": ..., "model": ..., "variant": {"type": ..}, "position": {..}, ...}
-// ("text_hex" replaces "text" if that is not UTF-8). Settings of some heads are "groups":
+// ("text_hex" replaces "text" if the text is not UTF-8). Settings of some heads are "groups":
 // [{"layers": [0, 2], "heads": [0, 1], "variant": {"type": ..}, "position": {..}}]. Strict: unknown
 // keys and wrong types throw InputErrors that name the key and begin with `path`.
 Session session_from_json(const Json& object, std::string_view path = "session");

@@ -1,5 +1,5 @@
-// Views: pictures of a trace. views() is their ordered list. A view lays itself out as a display
-// list, the same for screen and file.
+// Views: pictures of a trace. views() lists them in order. A view lays itself out as a display
+// list, which screen and files share.
 #pragma once
 
 #include <functional>
@@ -82,10 +82,10 @@ struct ViewInput {
 struct Hit {
   Index layer = 0, head = 0;   // within the selected part if ViewControls::part is true
   Index query = -1, key = -1;  // -1: no pair
-  std::string shown{};         // displayed value if not this head's weight
+  std::string shown{};         // displayed value if it is not this head's weight
   bool of_reference = false;   // belongs to the reference run
-  // With merged words: the words, and the word indices of the hit; `query` and `key` are tokens of
-  // these words. Null without merged words.
+  // With merged words: the words (else null) and the word indices of the hit; `query` and `key` are
+  // then tokens of these two words.
   std::shared_ptr<const WordTrace> words{};
   Index word_query = -1, word_key = -1;
 };
@@ -97,8 +97,8 @@ struct Handle {
   // Called when the pointer, pressed within `area`, moves to the point.
   std::function<void(Point, Session&)> drag{};
   std::function<void(Session&)> click{};
-  // Called on each move with the pointer's path since it was pressed within `area`, and the session
-  // at that time: the whole stroke is applied again, and is one undo step.
+  // Called on each move with the pointer's whole path from the press within `area`, and the session
+  // before the press. The stroke is one undo step.
   std::function<void(const std::vector<Point>&, Session&)> stroke{};
 };
 
@@ -108,7 +108,7 @@ struct ViewLayout {
   // Visible region in cells, for pan and zoom; zero width if the view has no cells.
   double row = 0, column = 0, height = 0, width = 0;
   Index rows = 0, columns = 0;  // size of the matrix; 0: L_q and L_k of the selected head
-  // Row indices increase downwards, column indices to the right; false: along the other axis.
+  // Row indices run downwards if true, else to the right; column indices to the right, else down.
   bool rows_run_down = true, columns_run_across = true;
   // Set if cells are words, while the settings count tokens. Null: cells are tokens.
   std::shared_ptr<const WordPairs> words{};
@@ -184,7 +184,7 @@ struct ViewReading {
 struct ViewFinding {
   std::string id;  // Findings::lens.id
   // Derives the finding's settings from those of the view; nullopt if the selected picture does not
-  // read it. Empty: the finding has no settings and is always read.
+  // read the finding. Empty: the finding has no settings and is always read.
   std::function<std::optional<FindingSettings>(const RunView&)> settings{};
 };
 
@@ -201,8 +201,8 @@ struct ViewOptions {
 
 // Runs for which a view has content. Members may be empty.
 struct ViewContent {
-  // Reason why a run has no content for the view, one sentence for tooltips; "" if it has. The view
-  // bar hides views with an objection; menu and palette disable them and show the reason.
+  // Reason why a run has no content for the view, one sentence for tooltips; empty if it has. The
+  // view bar hides views with an objection; menu and palette disable them and show the reason.
   std::function<std::string(const Trace&)> objection{};
   // Configures a session so that the view has content: a sparse variant, a run to compare with.
   std::function<void(Session&)> example{};
@@ -249,7 +249,7 @@ const View& view(std::string_view id);  // throws InputError if unknown
 // Controls of the selected view.
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
 
-// The settings, with the view's initial part if none is selected.
+// The settings, with the view's initial part if no part is selected.
 ViewSettings with_defaults(ViewSettings settings, const Trace& trace);
 
 // The findings that the session's view reads, including the reference run, which every view can

@@ -29,7 +29,7 @@ std::shared_ptr<const void> ViewCache::object(
 
 ViewCache::Entry& ViewCache::entry(const CacheKey& key) {
   // A window shows a few matrices, each with the rules of a pattern; stepping through many heads
-  // evicts them all.
+  // exceeds this and empties the cache.
   constexpr std::size_t kMaxEntries = 48;
   if (entries_.size() > kMaxEntries) entries_.clear();
   return entries_[key];

@@ -64,15 +64,15 @@ class CacheKey {
 // a cache, each layout computes everything again.
 class ViewCache {
  public:
-  // The matrix `key` derived from `source` (a pattern; see source_of()). Calls `make` unless the
-  // last call with `key` had the same source. Keeps the source alive: its address stays unique.
+  // The matrix `key` derived from `source` (a pattern, or source_of() a run). Calls `make` unless
+  // the last call with `key` had the same source. Keeps the source alive: its address stays unique.
   Tensor matrix(const std::shared_ptr<const void>& source, const CacheKey& key,
                 const std::function<Tensor()>& make);
-  // The same for matrices derived from two sources.
+  // matrix() for a matrix derived from two sources.
   Tensor matrix(const std::shared_ptr<const void>& source,
                 const std::shared_ptr<const void>& second, const CacheKey& key,
                 const std::function<Tensor()>& make);
-  // The same for results other than matrices.
+  // matrix() for results other than matrices.
   template <class Make>
   auto numbers(const std::shared_ptr<const void>& source, const CacheKey& key, const Make& make) {
     using Numbers = std::invoke_result_t<const Make&>;

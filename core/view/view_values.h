@@ -1,4 +1,4 @@
-// ViewSettings as JSON, and the parameters of views within them.
+// ViewSettings as JSON, and access to the parameters of views in ViewSettings.
 #pragma once
 
 #include <string_view>

@@ -94,7 +94,7 @@ void expect_floats(const std::string& name, const Tensor& actual, const Tensor& 
     const double difference =
         std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
     if (!(difference <= max_difference)) max_difference = difference;
-    if (std::isnan(max_difference)) break;  // worse than any number
+    if (std::isnan(max_difference)) break;  // NaN is the largest difference
   }
   const double relative_tolerance = name.starts_with("gradient.") ? 1e-3 : 1e-4;
   const double tolerance = std::max(relative_tolerance * max_expected, 1e-6);

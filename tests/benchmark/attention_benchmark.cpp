@@ -107,7 +107,7 @@ void DenseStreamed(benchmark::State& state) {
 }
 BENCHMARK(DenseStreamed)->RangeMultiplier(2)->Range(1024, 4096)->UseRealTime();
 
-// Time per pair: independent of the length and close to that of dense attention.
+// The time per pair is independent of the length and close to that of dense attention.
 void Band(benchmark::State& state) {
   const Index length = state.range(0);
   run(state, make_part(1, 8, length, 64, band(length, 64)), {});
@@ -166,7 +166,7 @@ void LogSumExp(benchmark::State& state) {
 }
 BENCHMARK(LogSumExp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Computes 1024 x 1024 cells of `step` x `step` pairs inside a map that is not stored.
+// Computes 1024 x 1024 cells of a map that is not stored; each cell pools `step` x `step` pairs.
 void Tile(benchmark::State& state) {
   constexpr Index length = 16384, cells = 1024;
   const Index step = state.range(0);
@@ -189,7 +189,7 @@ BENCHMARK(Tile)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// One step of a small decoder's attention: batch 16, 8 heads, causal.
+// One training step of a small decoder's attention: batch of 16, 8 heads, causal.
 void Training(benchmark::State& state) {
   const Index length = state.range(0), size = state.range(1);
   Part part = make_part(16, 8, length, size, Pattern::causal(length, length), true);

@@ -57,8 +57,8 @@ std::string libpng_default(const Image& image) {
   return file;
 }
 
-// Encodes the same image with attnscope and with libpng's defaults, alternating; the counter is the
-// ratio of their times.
+// Encodes an image alternately with attnscope and with libpng's defaults; the counter is the ratio
+// of the two times.
 void compress_grid(benchmark::State& state) {
   const Image image = render_image(
       lay_out_picture(testing::synthetic_trace(kLayers, kHeads, kLength), grid(), {}), 2);

@@ -1,9 +1,9 @@
 // Speed of the compute shaders, relative to the CPU in the same run.
 //
 // `flops` counts multiplications and additions of the matrix products only (4 d per allowed pair);
-// `of_cpu` is that rate divided by the CPU backend's for the same part. Heat maps: `cells` drawn
-// per second, for the whole map pooled into 512 x 512 pixels. Tiles: `of_cpu` is the CPU's time
-// divided by the GPU's. Sparse patterns are compared with dense attention on the GPU.
+// `of_cpu` is that rate divided by the CPU backend's rate for the same part. Heat maps: `cells`
+// drawn per second, for the whole map pooled into 512 x 512 pixels. Tiles: `of_cpu` is the CPU's
+// time divided by the GPU's. Sparse patterns are compared with dense attention on the GPU.
 #include <benchmark/benchmark.h>
 #include <epoxy/gl.h>
 
@@ -131,7 +131,7 @@ void register_sparse() {
   }
 }
 
-// Computes 512 x 512 cells of `step` x `step` pairs of a map that is not stored.
+// Computes 512 x 512 cells of a map that is not stored; each cell pools `step` x `step` pairs.
 void tile(benchmark::State& state) {
   constexpr Index length = 4096, cells = 512;
   const Part part = make_part(1, kHeads, length, kHeadSize, causal(length));

@@ -38,7 +38,7 @@ void text_to_trace(benchmark::State& state, const std::string& model) {
   Session session;
   session.run.model = model;
   const Checkpoint checkpoint = load_checkpoint(model);
-  // Text of about this many tokens, truncated to the exact number.
+  // A long text, truncated to the exact number of tokens below.
   const std::string words = "the old house stood by the sea and nobody knew why it was empty. ";
   while (session.run.text.size() < 8192) session.run.text += words;
   const auto tokens = checkpoint.tokenizer->encode(session.run.text);
@@ -51,7 +51,7 @@ void text_to_trace(benchmark::State& state, const std::string& model) {
   for (auto _ : state) benchmark::DoNotOptimize(run.run(session.run));
 }
 
-// Generates one token after `range` others, with and without a KV cache.
+// Generates one token after a prompt of `range` tokens, with or without a KV cache.
 void next_token(benchmark::State& state, bool uses_cache) {
   const Checkpoint checkpoint = load_checkpoint("default");
   const std::vector<std::int32_t> prompt(static_cast<std::size_t>(state.range(0)), 7);
@@ -82,8 +82,8 @@ BENCHMARK_CAPTURE(next_token, whole, false)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// A model whose tokens exit after layer `exit_at` of 12 at a threshold of 1/2, by the biases of
-// geometric exits.
+// Model of 12 layers with geometric exits, whose biases make all tokens exit after layer `exit_at`
+// at a threshold of 1/2.
 Model exiting_model(Index exit_at) {
   ModelConfig config;
   config.vocabulary = 2048;
@@ -211,7 +211,7 @@ void write_gpt2(const std::filesystem::path& folder, DType dtype) {
                  "n_layer": 12, "n_head": 12})");
 }
 
-// Peak resident memory of this process since the last reset, in bytes.
+// Peak resident memory of this process after the last reset, in bytes.
 double peak_memory(bool resets) {
   if (resets) std::ofstream("/proc/self/clear_refs") << 5;
   std::ifstream status("/proc/self/status");

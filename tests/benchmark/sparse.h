@@ -20,7 +20,7 @@ Pattern band(Index length, Index window);      // `window` keys on each side
 Pattern strided(Index length, Index step);     // keys `step` apart: no contiguous keys
 Pattern scattered(Index length, Index count);  // `count` random keys per row
 
-// Parts of variants for 8,192 tokens, 8 heads of 64.
+// Parts of variants for 8,192 tokens and 8 heads of size 64.
 struct Sparse {
   const char* name;
   std::function<Part()> make;
@@ -35,7 +35,7 @@ struct Seconds {
 Seconds seconds_of(const std::function<void()>& work);
 double cpu_seconds(clockid_t clock);
 
-// Compares `seconds` of a part with those of a dense part of `dense_length` tokens, alternating.
+// Compares `seconds` of a part with those of a dense part of `dense_length` tokens, alternately.
 // Counter `of_dense`: time per allowed pair divided by that of the dense part, best of each;
 // `of_dense_cpu` compares CPU time, which is valid on a machine with other load.
 void compare_with_dense(benchmark::State& state, const Part& part, Index dense_length,

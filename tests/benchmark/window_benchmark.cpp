@@ -1,6 +1,6 @@
-// Window: time from start to the first picture, under Xvfb with Mesa's software rasteriser. It
-// includes the report that the benchmark waits for: a screenshot as PNG. `processor_seconds` is the
-// program's CPU time over all cores.
+// Window: time from start to the first picture, under Xvfb with Mesa's software rasteriser. The
+// time includes the report that the benchmark waits for, with a screenshot as PNG.
+// `processor_seconds` is the program's CPU time over all cores.
 #include <benchmark/benchmark.h>
 
 #include "core/base/json.h"

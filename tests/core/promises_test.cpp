@@ -1,4 +1,4 @@
-// Checks that assets/docs/guarantees.md names existing tests, and one of its promises.
+// Checks that assets/docs/guarantees.md names existing tests, and that nothing is fetched unasked.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ void for_each_source(const char* folder, const Visit& visit) {
   }
 }
 
-// get-model.sh fetches models; run_program() starts it when the user asks for one.
+// get-model.sh fetches models; run_program() starts it when the user asks for a model.
 TEST(Promises, NothingIsFetchedOrStartedUnlessAsked) {
   const std::regex forbidden(
       R"(<sys/socket\.h>|<netdb\.h>|<netinet/|<arpa/|<spawn\.h>|<curl/|\bstd::system\(|\bpopen\()"

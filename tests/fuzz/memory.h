@@ -13,6 +13,6 @@ inline constexpr bool kCountsMemory = true;
 #endif
 
 void begin_counting();       // resets the peak; counts from the current memory on
-std::size_t counted_peak();  // peak in bytes since begin_counting()
+std::size_t counted_peak();  // peak in bytes after begin_counting()
 
 }  // namespace attnscope::fuzz

@@ -74,7 +74,7 @@ TrainingPlan small_plan() {
   return plan;
 }
 
-// training.safetensors and loss.csv.
+// Reads a folder with training.safetensors and loss.csv.
 void read_training(const std::string& input) {
   TrainingPlan plan = small_plan();
   plan.folder = write_folder(unpack(input));

@@ -159,7 +159,7 @@ std::vector<std::string> tensor_seeds() {
   return files_below("tests/conformance", ".safetensors", 3000);
 }
 
-// The first twelve members with fewer than 3,000 bytes.
+// The first twelve archive members with fewer than 3,000 bytes.
 std::vector<std::string> npy_seeds() {
   std::vector<std::string> seeds;
   for (const std::string& archive : files_below("tests/layouts", ".npz", 60000)) {

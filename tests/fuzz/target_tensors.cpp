@@ -24,7 +24,7 @@ std::vector<std::string> attend_seeds() {
   return seeds;
 }
 
-// tensors.npz, .npy or .safetensors, with tokens.json or tokens.txt.
+// Reads tensors.npz, .npy or .safetensors, with tokens.json or tokens.txt.
 void read_tensors(const std::string& input) {
   const Files files = unpack(input);
   const auto folder = write_folder(files);

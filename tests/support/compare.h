@@ -11,8 +11,8 @@
 
 namespace attnscope::testing {
 
-// NotComparable: different shapes, NaN, or an infinity without an equal one in the other tensor;
-// such tensors are neither close nor different.
+// NotComparable: shapes differ, or an element is NaN or an infinity that the other tensor lacks;
+// these tensors are neither close nor different.
 enum class Agreement { Same, Different, NotComparable };
 struct Comparison {
   Agreement agreement;

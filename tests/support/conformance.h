@@ -12,7 +12,7 @@ namespace attnscope::testing {
 std::filesystem::path conformance_folder();
 std::vector<std::string> conformance_names();  // sorted, without extensions
 
-// Expects all tensors of `expected` in `got`: floats within the tolerance of the cases, others
+// Expects all tensors of `expected` in `got`: floats within the tolerance of the cases, other types
 // equal.
 void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected);
 

@@ -32,7 +32,7 @@ std::string array(std::uint32_t type, const std::vector<T>& values) {
   return bytes;
 }
 
-// ggml.h.
+// Type numbers as in ggml.h.
 const std::map<DType, std::uint32_t> kFormats{
     {DType::F32, 0},   {DType::F16, 1},     {DType::Q4_0, 2},    {DType::Q4_1, 3},
     {DType::Q5_0, 6},  {DType::Q5_1, 7},    {DType::Q8_0, 8},    {DType::Q2_K, 10},

@@ -302,7 +302,7 @@ std::string NamesByResult::text() const {
   text += wrapped_entries(entries);
   if (is_updating()) return write_golden(text, path);
 
-  // Values as parsed from the file, in order, since it rounds them to six digits.
+  // Compares with the file's values in order; the file rounds values to six digits.
   const std::string expected = read_file(golden_path(path));
   std::istringstream lines(expected);
   std::size_t index = 0;

@@ -21,8 +21,8 @@ std::string describe(const Flags& flags);
 // Describes each parameter on a line: kind, flags, limits, default, illustrative defaults for 7 and
 // 64 tokens.
 std::string describe(const std::vector<Parameter>& parameters);
-// Describes id, flags, parameters and, on a line each, weights: their flags, and the shape, mean
-// and root mean square of their initial values in a small model.
+// Describes id, flags, parameters and weights. The line of a weight has its flags, and the shape,
+// mean and root mean square of its initial values in a small model.
 std::string describe(const Info& info, const Flags& flags);
 
 // Joins the entries by " | " in indented lines of at most 100 columns where possible.

@@ -1,7 +1,7 @@
 // Golden SVG pictures: display lists written so that a diff shows what moved.
 //
 // One element per line, coordinates with one decimal, text as <text>. A heat map is a rectangle
-// whose <title> summarises its cells. Handles and hit targets are written as elements as well.
+// whose <title> summarises its cells. Handles and hit targets are elements, too.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -11,14 +11,13 @@
 namespace attnscope::testing {
 
 struct Differences {
-  std::vector<float> steps = {1e-3f};  // tried in order: a large one may cross a kink
+  std::vector<float> steps = {1e-3f};  // tried in order: a large step may cross a kink
   double tolerance = 2e-4;             // relative to the largest central difference
   Index max_elements = 25;  // evenly spread; the element with the largest gradient is added
 };
 
 // Checks that `gradient` is the gradient of f with respect to `values`, which f reads. Varies and
-// restores `values`. Fails if all differences are zero, since a missing gradient would pass as
-// well.
+// restores `values`. Fails if all differences are zero, because a missing gradient would pass, too.
 ::testing::AssertionResult is_gradient(const Tensor& gradient, Tensor values,
                                        const std::function<double()>& f,
                                        const Differences& options);

@@ -28,7 +28,7 @@ std::string read_text(const std::filesystem::path& path) {
 
 }  // namespace
 
-// Redirects output to files, since unread pipes could fill up.
+// Redirects output to files, because unread pipes could fill up.
 ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments) {
   const TemporaryFolder folder;
   const std::string out = folder.path() / "out", err = folder.path() / "err";

@@ -29,8 +29,8 @@ Trace synthetic_trace(Pattern pattern);
 
 // Logit lens of a synthetic trace.
 LogitLens synthetic_lens(const Trace& trace);
-// Findings of a trace: its logit lens if it is synthetic, and `reference`, if not null, which must
-// outlive the result.
+// Findings of a trace: its logit lens if it is synthetic, and `reference` if not null. `reference`
+// must outlive the result.
 Findings findings_of(const Trace& trace, const Trace* reference = nullptr);
 
 // Window and global columns, as in sparse variants.
@@ -43,11 +43,11 @@ struct LayoutOptions {
   ViewSettings settings;
   std::optional<Point> pointer;
   ViewCache* cache = nullptr;
-  const Trace* reference = nullptr;  // run B, if any
+  const Trace* reference = nullptr;  // run B; null: none
   Interventions interventions;
   bool flipped = false;
-  const HeadTable* heads = nullptr;    // statistics over texts, if any
-  const ErrorStudy* errors = nullptr;  // error study of the shown head, if any
+  const HeadTable* heads = nullptr;    // statistics over texts; null: none
+  const ErrorStudy* errors = nullptr;  // error study of the shown head; null: none
   bool knows_lens = true;
   std::function<std::string(HintAction)> key_of{};
 };
@@ -62,7 +62,7 @@ struct ViewInputFixture {
   ViewInput input;
 };
 
-// Box of a text on the page, as set by its painter.
+// Box of a text on the page, as painters set it.
 Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
 std::string all_text(const DisplayList& list);  // one line per text

@@ -1,4 +1,4 @@
-// Parts of the table of actions (actions.h), which calls them in menu order.
+// Functions that add groups of actions to the table in actions.h, called in menu order.
 #pragma once
 
 #include <vector>

@@ -15,9 +15,9 @@ namespace attnscope::window {
 // A key with modifiers. Characters typed without Ctrl ("[", "?", "F") are matched by character
 // rather than by key position, so that they work on any keyboard layout.
 struct Shortcut {
-  std::string key;  // "S", "[", "Tab", "F11"; empty: none
+  std::string key;  // "S", "[", "Tab", "F11"; empty: no key
   bool control = false, shift = false;
-  bool presenting_only = false;  // only while presenting, with priority over other actions
+  bool presenting_only = false;  // applies only while presenting, before other actions
   bool matches(const KeyStroke& stroke) const;
   bool operator==(const Shortcut&) const = default;
 };
@@ -29,27 +29,27 @@ std::string_view to_string(Menu menu);
 
 struct Action {
   std::string id;     // "export"
-  std::string label;  // "Export picture…": in menus and the palette
+  std::string label;  // "Export picture…", for menus and the palette
   std::string help;   // one sentence
   Menu menu = Menu::File;
   std::vector<Shortcut> shortcuts;  // menus show the first
   std::function<void(State&)> run;
   std::function<bool(const State&)> enabled = [](const State&) { return true; };
   std::function<bool(const State&)> checked = {};  // if present, the action has a tick
-  bool starts_group = false;                       // preceded by a separator in the menu
-  // Reason for being disabled, if not obvious; empty: no explanation.
+  bool starts_group = false;                       // the menu draws a separator above it
+  // Reason why the action is disabled or has no effect; empty: none given.
   std::function<std::string(const State&)> refusal{};
-  std::function<bool(const State&)> keys_enabled{};  // further condition for its keys
-  bool in_menu = true;                               // false: only keys and the palette run it
-  std::string view{};                              // view with a button for the action; empty: none
-  std::function<bool(const State&)> has_button{};  // condition for that button; empty: always
+  std::function<bool(const State&)> keys_enabled{};  // additional condition for its shortcuts
+  bool in_menu = true;                               // false: only shortcuts and the palette run it
+  std::string view{};  // id of the view with a button for it; empty: none
+  std::function<bool(const State&)> has_button{};  // condition for the button; empty: always shown
 };
 
 const std::vector<Action>& actions();
 const Action& action(std::string_view id);  // throws logic_error if unknown
-std::string key_for(HintAction hinted);     // its key, such as "N"
+std::string key_for(HintAction hinted);     // key of an action: "N"
 
-// Help text followed by the reason why the action is disabled.
+// Help text, followed by the action's refusal if there is one.
 std::string help_text(const Action& action, const State& state);
 
 // Reason why the view has no content for the shown run; empty: it has content, or there is no run.
@@ -57,11 +57,11 @@ std::string view_objection(const View& view, const State& state);
 
 // Colour maps with an effect in a view with these controls.
 std::vector<const ColourMap*> applicable_maps(const ViewControls& controls);
-// The map shown if `chosen` is selected.
+// The map that a view with these controls uses if `chosen` is the selected map.
 const ColourMap& effective_map(const ViewControls& controls, std::string_view chosen);
 
-// Runs the actions of the key strokes and marks these as handled. Of several actions with one key
-// (Escape), the first enabled one runs. While typing, only keys with Ctrl and function keys count.
+// Runs the actions of key strokes, which become handled. If actions share a key (Escape), the first
+// enabled one runs. While typing, only function keys and keys with Ctrl run actions.
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing);
 
 // Actions whose label or help contains all typed words, ignoring case; best match first.

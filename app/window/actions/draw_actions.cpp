@@ -155,7 +155,7 @@ void set_grid(State& s, Index width, Index height) {
   s.notify("Grid: " + std::to_string(width) + " × " + std::to_string(height));
 }
 
-// Grid sizes on the longer side, in pixels.
+// Sizes of the grid's longer side, in pixels.
 constexpr Index kGridSides[] = {8, 12, 16, 24, 32, 48, 64};
 
 // Next larger (`finer`) or smaller side of the grid; 0 if there is none.
@@ -225,7 +225,7 @@ void add_draw_actions(std::vector<Action>& list) {
   list.back().starts_group = true;
   add("mask_paint", "Allow or forbid", "Switch painting between allowing and forbidding pairs.",
       {{"P"}}, switch_paint);
-  list.back().has_button = [](const State&) { return false; };  // a parameter has the button
+  list.back().has_button = [](const State&) { return false; };  // a parameter is its button
   add("mask_invert", "Invert mask", "Exchange allowed and forbidden pairs.", {{"I"}},
       [](State& s) { change_mask(s, "invert"); });
   add("mask_mirror", "Mirror mask",

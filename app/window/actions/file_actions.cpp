@@ -201,7 +201,7 @@ void add_edit_actions(std::vector<Action>& list) {
        {{"Escape"}},
        [](State& s) { s.requests.cancel_run = true; },
        [](const State& s) { return s.run.busy_seconds > 0 || !s.view.pending.empty(); }});
-  // Short runs end by themselves.
+  // The key cancels long runs only: short runs end by themselves.
   list.back().keys_enabled = [](const State& s) { return s.run.busy_seconds > kLongRunSeconds; };
 }
 

@@ -16,7 +16,7 @@ double clamp_start(double first, double count, double total) {
 Cells zoom_cells(const Cells& visible, double factor, double row, double column, Index rows,
                  Index columns) {
   const auto all_rows = static_cast<double>(rows), all_columns = static_cast<double>(columns);
-  // Both directions use one factor, limited by the first that reaches a limit.
+  // Rows and columns use one factor, which may exceed the limit of one direction.
   const double max_factor = std::max({1.0, visible.height / kMinCells, visible.width / kMinCells});
   const double min_factor = std::min(visible.height / all_rows, visible.width / all_columns);
   factor = std::clamp(factor, min_factor, max_factor);
@@ -55,7 +55,7 @@ void show(ViewSettings& view, const Cells& visible, Index rows, Index columns) {
 std::optional<LabelAt> label_at(const ViewLayout& layout, Point p, Index rows, Index columns) {
   const Box& plot = layout.plot;
   const bool has_cells = layout.width > 0 && layout.height > 0 && plot.width > 0 && plot.height > 0;
-  // Only views with rows downwards and columns across have row labels left and column labels above.
+  // Labels are on the left and above only if rows run down and columns across.
   if (!has_cells || !layout.rows_run_down || !layout.columns_run_across) return std::nullopt;
   const auto within = [](double coordinate, double start, double extent) {
     return coordinate >= start && coordinate < start + extent;

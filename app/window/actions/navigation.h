@@ -13,8 +13,8 @@ struct Cells {
   double row = 0, column = 0, height = 0, width = 0;
 };
 
-// Zooms by `factor` (above 1: in), keeping the point (row, column) in place. Stays inside the
-// matrix and shows at least two cells.
+// Zooms by `factor` (above 1: zooms in) and keeps the point (row, column) in place. The visible
+// range stays inside the matrix and has at least two rows and columns.
 Cells zoom_cells(const Cells& visible, double factor, double row, double column, Index rows,
                  Index columns);
 Cells pan_cells(const Cells& visible, double rows_down, double columns_right, Index rows,
@@ -24,7 +24,7 @@ Cells pan_cells(const Cells& visible, double rows_down, double columns_right, In
 void show(ViewSettings& view, const Cells& visible, Index rows, Index columns);
 void show_all(ViewSettings& view);
 
-// Row or column whose label next to a plot is at `p`, the other index is -1; nullopt: none.
+// Row or column of a label next to a plot; the other index is -1. label_at(): the label at `p`.
 struct LabelAt {
   Index row = -1, column = -1;
   bool operator==(const LabelAt&) const = default;

@@ -18,10 +18,10 @@ std::string chat_refusal(const State& s) {
   if (!s.is_current() || s.session->run.text.empty()) return "Needs a text and its run.";
   const RunSpec& run = s.session->run;
   if (!run.ids.empty() || !run.input.empty() || !run.tensors.file.empty()) return "Needs a text.";
-  try {  // loaded: the run has used it
+  try {  // the checkpoint is loaded: the run has used it
     const bool has_none = model_store()->checkpoint(run.model)->chat_template.empty();
     return has_none ? "This model has no chat template." : "";
-  } catch (const std::exception& e) {  // its files have changed since
+  } catch (const std::exception& e) {  // the model's files changed after the run
     return e.what();
   }
 }
@@ -62,7 +62,7 @@ void add_compare_actions(std::vector<Action>& list) {
                   [](State& s) {
                     RunView a = *s.session;
                     const RunView b = *std::exchange(s.session.edit().b, a);
-                    s.session.edit().run = b.run;  // the view keeps all but layer, head and part
+                    s.session.edit().run = b.run;  // A's view changes only layer, head and part
                     s.session.edit().view.layer = b.view.layer;
                     s.session.edit().view.head = b.view.head;
                     s.session.edit().view.part = b.view.part;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kScaleStep = 1.1;
 
-// While presenting, changes only the presentation.
+// Changes the window's scale or, while presenting, the presentation's zoom.
 void change_scale(State& s, double factor) {
   if (s.presentation.is_on) {
     s.presentation.zoom =

@@ -82,7 +82,7 @@ CalibrationRequest calibration_request(const State& state) {
 }
 
 // Limit on the text that is read to count windows.
-constexpr std::size_t kMaxCountedBytes = std::size_t{1} << 17;  // counted in about 1/20 s
+constexpr std::size_t kMaxCountedBytes = std::size_t{1} << 17;  // takes about 1/20 s
 
 std::string read_beginning(const State& state, bool& is_cut) {
   const CalibrationDialog& dialog = state.dialogs.calibration;

@@ -16,18 +16,18 @@ struct State;
 
 struct CalibrationDialog {
   bool open = false;
-  std::string text_file, test_file;                   // paths; no text file: the text in the window
-  bool has_suggested_text = false;                    // `text_file` was suggested once
-  bool picks_test = false;                            // the open file browser selects `test_file`
-  std::optional<CalibrationMethod> method;            // none: the one published for the exit rule
-  double tolerance = 0.1, level = 0.05;               // δ and ε of the method
-  std::unique_ptr<BackgroundTask<Calibration>> task;  // null: none is running
+  std::string text_file, test_file;         // paths; empty `text_file`: the window's text
+  bool has_suggested_text = false;          // a default for `text_file` was suggested
+  bool picks_test = false;                  // the open file browser selects `test_file`
+  std::optional<CalibrationMethod> method;  // nullopt: the published method of the exit rule
+  double tolerance = 0.1, level = 0.05;     // δ and ε of the method
+  std::unique_ptr<BackgroundTask<Calibration>> task;  // running calibration; null: none
   std::optional<Calibration> calibration;             // latest result
   DisplayList picture;                                // must live until the frame is drawn
   std::string problem;
-  // Amount of text available for calibration.
+  // Number of text windows for calibration, and the inputs of the count.
   struct WindowCount {
-    std::string source{};   // model, and text or its file
+    std::string source{};   // model, and its text or text file
     Structure structure{};  // structure used for counting
     Index windows = 0;      // in the part of the text that was read
     bool is_cut = false;    // the text continues after that part

@@ -12,12 +12,12 @@ namespace attnscope::window {
 
 struct CostDialog {
   bool open = false;
-  std::vector<std::string> variants;  // selected ids; empty before it first opens
+  std::vector<std::string> variants;  // selected ids; empty before the dialog first opens
   Index first = 128, last = 4096;     // tokens
   bool causal = false;
-  CostPlotOptions look;                              // the size is set when drawing
-  std::unique_ptr<BackgroundTask<CostCurves>> task;  // null: none is running
-  CostCurves curves;                                 // latest results; no series: none yet
+  CostPlotOptions look;                              // its size is set when drawing
+  std::unique_ptr<BackgroundTask<CostCurves>> task;  // running measurement; null: none
+  CostCurves curves;                                 // latest results; no series before the first
   DisplayList picture;                               // must live until the frame is drawn
   std::string path = "cost.png";
   std::string problem;
@@ -31,7 +31,7 @@ void start_cost_measurement(CostDialog& dialog);
 // Moves new results of the measurement into the dialog. True if something changed.
 bool take_cost_results(CostDialog& dialog);
 // Writes the curves as a picture or table. For an existing file, the first call only sets
-// `overwrite_path`, and the next one replaces it. Returns a notice; empty if nothing was written.
+// `overwrite_path`, and the next call replaces the file. Returns a notice; empty: not written.
 std::string save_cost(CostDialog& dialog, bool dark);
 
 }  // namespace attnscope::window

@@ -22,7 +22,7 @@ constexpr double kMinSide = 100, kMaxSide = 8000;  // units
 constexpr double kMinPixels = 0.25, kMaxPixels = 8;
 constexpr double kMinFont = 5, kMaxFont = 64;                                           // units
 constexpr double kSettingsWidth = 540, kMinPreviewWidth = 260, kMaxPreviewWidth = 760;  // units
-constexpr double kPointsPerUnit = 72.0 / PictureOptions::kUnitsPerInch;  // points per unit
+constexpr double kPointsPerUnit = 72.0 / PictureOptions::kUnitsPerInch;
 
 bool is_movie(const ExportFormat* format) {
   return format != nullptr && format->kind == ExportFormat::Kind::Movie;
@@ -35,7 +35,7 @@ std::string with_format(const std::string& name, const ExportFormat& format) {
     std::string stem = path.stem().string();
     const std::string number = kFrameNumber;
     if (stem.ends_with(number)) stem.resize(stem.size() - number.size());
-    path = numbered(path.parent_path() / stem, 0);  // a number placed elsewhere becomes 0
+    path = numbered(path.parent_path() / stem, 0);  // a placeholder elsewhere becomes 0
   } else {
     path.replace_extension();
   }
@@ -99,7 +99,7 @@ void draw_path(Ui& ui, State& state) {
   mark(ui, "export.folder");
 }
 
-// Intended uses; none is selected if the sizes match no preset.
+// Presets for intended uses; none is selected if the sizes match none.
 void draw_presets(Ui& ui, ExportDialog& dialog) {
   ImGui::TextUnformatted("For");
   std::vector<Segment> choices;
@@ -404,7 +404,7 @@ void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
                                state.dialogs.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
   const float screen_width = ImGui::GetMainViewport()->WorkSize.x;
-  // Shown for numeric formats, too, so that the dialog keeps its size while a name is typed.
+  // Numeric formats keep the preview, so that the dialog keeps its size while a name is typed.
   const bool has_preview = screen_width >= ui.px(kSettingsWidth + kMinPreviewWidth + 60);
   const double free_width = static_cast<double>(screen_width / ui.px(1)) - kSettingsWidth - 60;
   const double preview_width = has_preview ? std::min(kMaxPreviewWidth, free_width) : 0;

@@ -28,11 +28,11 @@ struct ExportPreview {
   bool is_fitted = true;  // scaled to fit; else in print size
 };
 
-// Check for .npy export, which needs a view with a single array; repeated for each view and run.
+// Cached result of the check for .npy export, which requires a view with a single array.
 struct SingleArrayCheck {
   ViewSettings view;
   std::shared_ptr<const Trace> trace;
-  std::string refusal;  // why .npy is impossible; empty if it is possible, or too costly to check
+  std::string refusal;  // why .npy is impossible; empty: it is possible, or was not checked
 };
 
 struct ExportDialog {
@@ -40,7 +40,7 @@ struct ExportDialog {
   std::string path = "attention.png";
   PictureOptions picture;
   bool uses_inches = false;    // show sizes in inches and dots per inch
-  bool has_own_theme = false;  // the user chose light or dark; else the window's theme
+  bool has_own_theme = false;  // the user chose light or dark here; else as the window
   FrameOptions frames;         // frames of an animation
   BackendProvider backends;    // devices for the runs of an animation; empty: the CPU
   bool focuses_name = false;   // move the keyboard focus to the file name in the next frame
@@ -52,7 +52,7 @@ struct ExportDialog {
   std::unique_ptr<BackgroundTask<std::filesystem::path>> task;  // the running export; null: none
 };
 
-// Starts writing `path` in the background by `write`, which throws Stopped when cancelled.
+// Calls `write` in the background to write `path`; `write` throws Stopped when cancelled.
 void start_export(ExportDialog& dialog, const std::filesystem::path& path,
                   const std::function<void(Task& task)>& write);
 

@@ -15,7 +15,7 @@ void select_number(FrameOptions& frames, const MovingNumber& number) {
   frames.count.reset();
 }
 
-// Returns the animated parameter; if the view lacks it, the one that it plays, or the first one.
+// Returns the selected parameter. If the view lacks it: the one that the view plays, or the first.
 const MovingNumber& animated_number(const std::vector<MovingNumber>& numbers,
                                     const View& current_view, FrameOptions& frames) {
   const auto selected = std::ranges::find(numbers, frames.key, &MovingNumber::key);

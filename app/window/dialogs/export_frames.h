@@ -7,7 +7,7 @@
 
 namespace attnscope::window {
 
-// Draws the choice of the animated parameter and its range. `session`: that of `trace`.
+// Draws the choice of the animated parameter and its range. `trace` is a run of `session`.
 void draw_export_frames(Ui& ui, FrameOptions& frames, const Session& session, const Trace& trace);
 
 }  // namespace attnscope::window

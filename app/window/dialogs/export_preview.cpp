@@ -10,7 +10,7 @@
 namespace attnscope::window {
 namespace {
 
-// Reason why there is no preview. Weights that are not kept are computed only for the file.
+// Reason why there is no preview. Weights that a run does not keep are computed only for the file.
 std::string preview_refusal(const RunState& run) {
   if (run.trace == nullptr) return "There is nothing to export.";
   const auto stores_map = [](const AttentionTap& tap) { return tap.stores_map(); };

@@ -56,7 +56,7 @@ bool is_listed(const FileBrowser& browser, const FileEntry& entry) {
 
 void select_neighbour(FileBrowser& browser, int by) {
   std::vector<const FileEntry*> listed;
-  int index = by > 0 ? -1 : 0;  // start at the first if none is selected
+  int index = by > 0 ? -1 : 0;  // no selection: start at the first entry
   for (const FileEntry& entry : browser.entries) {
     if (!is_listed(browser, entry)) continue;
     if (entry.name == browser.name) index = static_cast<int>(listed.size());

@@ -41,11 +41,11 @@ struct FileBrowser {
 
 void browse(State& state, BrowsePurpose purpose);  // opens the browser
 void enter_folder(FileBrowser& browser, const std::filesystem::path& folder);
-// True if the entry is listed; only folders are when choosing a model.
+// True if the entry is listed. Browsers for models list folders only.
 bool is_listed(const FileBrowser& browser, const FileEntry& entry);
 // Selects the entry `by` rows below the selected one.
 void select_neighbour(FileBrowser& browser, int by);
-// Uses the selected file and closes the browser on success; enters a selected folder.
+// Enters a folder, or uses a file or model folder and, on success, closes the browser.
 void accept_browser(State& state);
 
 }  // namespace attnscope::window

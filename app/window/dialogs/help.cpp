@@ -43,9 +43,9 @@ std::string key_text(const Action& a) {
   return keys;
 }
 
-// Start of the label column: fixed, or in a narrow window after the longest key of these menus.
+// Start of the label column: fixed or, in a narrow window, after the widest key of the menus.
 float key_column(const Ui& ui, std::initializer_list<Menu> menus) {
-  constexpr double kMinFixedWidth = 320, kGap = 34;  // including the border
+  constexpr double kMinFixedWidth = 320, kGap = 34;  // units, with the border
   if (ImGui::GetContentRegionAvail().x >= ui.px(kMinFixedWidth)) return ui.px(kKeyColumn);
   float widest = 0;
   for (const Action& a : actions()) {

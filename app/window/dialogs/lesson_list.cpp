@@ -6,7 +6,7 @@
 namespace attnscope::window {
 namespace {
 
-// Selects the running lesson at first, and then by arrow keys. True if the selection changed.
+// Selects the running lesson at first; arrow keys change the row. True if the selection changed.
 bool select_by_keys(Ui& ui, const LessonState& state, int& row, bool is_appearing) {
   const int previous_row = row;
   if (is_appearing) {

@@ -28,8 +28,8 @@ class Report {
   void begin_frame() { boxes_.clear(); }
   void box(std::string_view id, const Box& box);
   void screenshot(Image image) { screenshot_ = std::move(image); }  // the frame just drawn
-  // Writes `facts` with the boxes as {"widgets": {ID: [x, y, width, height]}} and a checksum of the
-  // pixels in the box "picture"; writes the screenshot to the same name with ".png" appended.
+  // Writes `facts`, the boxes as {"widgets": {ID: [x, y, width, height]}}, and a checksum of the
+  // pixels in box "picture". Writes the screenshot to the same path plus ".png".
   void write(Json facts) const;
 
  private:

@@ -98,7 +98,7 @@ ImVec2 card_position(const ImVec4& area, ImVec2 size, float gap) {
   ImVec2 origin(area.z + gap, area.y + gap);
   if (origin.x + size.x > right + 1) origin.x = area.x - gap - size.x;
   if (origin.x < screen.Pos.x + gap - 1)
-    origin = {area.x + gap, area.w + gap};  // below: the area is as wide as the window
+    origin = {area.x + gap, area.w + gap};  // below an area as wide as the window
   origin.x = std::min(origin.x, right - size.x);
   origin.y = std::min(origin.y, bottom - size.y);
   return origin;

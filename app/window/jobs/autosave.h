@@ -16,15 +16,15 @@ class Autosave {
   // Uses one file in `folder` per running process, named by the process id.
   explicit Autosave(std::filesystem::path folder);
 
-  // Newest file of a process that no longer runs.
+  // Newest autosave of a process that no longer runs; nullopt: none.
   std::optional<std::filesystem::path> abandoned_file() const;
   // Sets a restored file, which is deleted when its content is saved again, or by finish().
   void replace(std::filesystem::path abandoned_file) { replaced_file_ = std::move(abandoned_file); }
 
   // Call when the session may have changed; writes kAutosaveSeconds after the first unsaved change.
-  // Returns the error at the first failure; else an empty string.
+  // Returns the error of the first failure in a row; otherwise an empty string.
   std::string save_if_due(const SharedSession& session, double seconds);
-  // Writes immediately, after a fatal error. Returns the error; else an empty string.
+  // Writes immediately, for fatal errors. Returns the error of writing; empty on success.
   std::string save_now(const Session& session);
   // Time at which save_if_due() writes next; nullopt: no unsaved change.
   std::optional<double> due() const { return due_time_; }

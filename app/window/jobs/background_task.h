@@ -1,6 +1,6 @@
 // Background task: work on its own thread, with cancellation, progress, intermediate results and an
-// error. The work calls report() and publish(), the window's thread everything else. Changes wake
-// the window's event loop.
+// error. The work calls report() and publish(); the window's thread calls all other functions.
+// Results and progress wake the window's event loop.
 #pragma once
 
 #include <atomic>
@@ -28,11 +28,11 @@ class Task {
   void cancel() { stop_.request(); }  // returns immediately
   bool is_cancelled() const { return stop_.requested(); }
   bool is_finished() const { return is_finished_; }
-  bool wait(double seconds) const;               // with a timeout; true if finished
-  double fraction() const { return fraction_; }  // completed, from 0 to 1
-  // After the end: the error; empty: success or cancelled.
+  bool wait(double seconds) const;               // waits at most this long; true if finished
+  double fraction() const { return fraction_; }  // completed share, in [0, 1]
+  // Error of a finished task; empty if the task runs, succeeded or was cancelled.
   std::string problem() const { return is_finished_ ? problem_ : ""; }
-  // Change since the last call: a new result or visible progress, or the end.
+  // Change after the last call. News: a new result or visible progress. End: the task has finished.
   TaskChange take_change();
 
   void report(double fraction);  // sets the progress
@@ -66,7 +66,7 @@ class BackgroundTask : public Task {
   }
   ~BackgroundTask() { end(); }
 
-  // Newest result; none before the first, or if cancelled before it.
+  // Newest result; nullopt before the first result.
   std::optional<T> result() const {
     const std::scoped_lock lock(mutex_);
     return result_;
@@ -86,7 +86,7 @@ class BackgroundTask : public Task {
   std::optional<T> result_;  // guarded by mutex_
 };
 
-// Moves out the newest result and, at the end, the problem, and destroys the task. True on change.
+// Copies a new result. At the end, also sets `problem` and destroys the task. True on a change.
 template <class T, class Result>
 bool take_results(std::unique_ptr<BackgroundTask<T>>& task, Result& result, std::string& problem) {
   const TaskChange change = task != nullptr ? task->take_change() : TaskChange::None;

@@ -10,7 +10,7 @@ namespace attnscope::window {
 
 struct FindingTask {
   std::shared_ptr<const Session> session{};  // session of the running or last task; null: none
-  FindingSettings settings{};                // settings of that task
+  FindingSettings settings{};                // settings of the task
   std::unique_ptr<BackgroundTask<Findings>> task{};
 
   bool is_running() const { return task != nullptr && !task->is_finished(); }

@@ -8,8 +8,8 @@ namespace attnscope::window {
 // True if the shown run predicts a next token.
 bool can_generate(const State& state);
 
-// Samples a token with the settings of the view Next and appends it to the text; waits while the
-// trace is older than the session. Stops with a notice at the end-of-text token.
+// Samples a token with the settings of the view Next and appends it to the text. Does nothing while
+// the run of the session is pending. Stops generation with a notice at the end-of-text token.
 void generate_token(State& state);
 
 }  // namespace attnscope::window

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Path of the fetched model.
+// Fetches the model and returns its path.
 std::string fetch(const PublishedModel& model, Task& task) {
   const std::string script = (home_folder() / "app" / "get-model.sh").string();
   const ProgramResult result = run_program({"bash", script, model.id}, [&] {

@@ -14,12 +14,12 @@ struct PublishedModel {
 };
 const PublishedModel& smollm2();
 
-// Reason why nothing can be fetched: a fetch is running, or ATTNSCOPE_MODEL=none; empty: none.
+// Reason why no model can be fetched: a fetch is running, or ATTNSCOPE_MODEL=none. Empty: possible.
 std::string fetch_refusal(const State& state);
-// Fetches the model in the background, unless it is already there, and selects it.
+// Fetches the model in the background unless it is installed, and then selects it.
 void fetch_model(State& state, const PublishedModel& model);
 
-// Share of a download of `megabytes` that is in get-model.sh's temporary folders, at most 1.
+// Completed share of a download of `megabytes`, at most 1, from get-model.sh's temporary files.
 double fetched_share(const std::filesystem::path& folder, double megabytes);
 
 }  // namespace attnscope::window

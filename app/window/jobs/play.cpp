@@ -10,7 +10,7 @@ std::optional<Animation> animation(const State& state) {
   return view_controls(state.session->view, state.run.trace.get()).animation;
 }
 
-// The parameter's value, or the start of the range if unset or outside.
+// The parameter's value, or the start of the range if the value is unset or outside the range.
 double current_value(const State& state, const Animation& a) {
   const Values values = view_values(state.session->view, state.session->view.id);
   if (!values.has(a.key)) return a.from;

@@ -7,11 +7,11 @@ namespace attnscope::window {
 
 bool can_play(const State& state);
 void toggle_play(State& state);
-// True for integer parameters. A step ends the animation and is clamped to the range.
+// True if the animated parameter is an integer. step_by() ends the animation and clamps the value.
 bool can_step(const State& state);
 void step_by(State& state, int steps);
-// Advances the animated parameter to state.seconds, wrapping around. Call before each frame; no
-// effect without an animation.
+// Sets the animated parameter for the time state.seconds; starts again after the end of the range.
+// Call before each frame; no effect without an animation.
 void advance_play(State& state);
 
 }  // namespace attnscope::window

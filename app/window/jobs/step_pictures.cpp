@@ -13,7 +13,7 @@
 namespace attnscope::window {
 namespace {
 
-// Delay after a step or a run, so that quick navigation is not slowed down; seconds.
+// Delay in seconds after a step or a run, so that quick navigation is not slowed down.
 constexpr double kIdleSeconds = 0.7;
 constexpr auto kPauseTick = std::chrono::milliseconds(30);
 

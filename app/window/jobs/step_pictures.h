@@ -23,11 +23,11 @@ struct StepPictures {
 
   Images images;
   std::vector<std::string> keys;         // keys of the running lesson's steps
-  std::shared_ptr<const Lesson> lesson;  // lesson of the keys
+  std::shared_ptr<const Lesson> lesson;  // lesson of `keys`
   std::size_t step = 0;                  // current step at the last update
-  bool dark = false;                     // theme of the keys
+  bool dark = false;                     // theme of `keys`
   std::unique_ptr<BackgroundTask<Images>> task;
-  // Time at which the task continues, in seconds of the steady clock.
+  // The task pauses until this time, in seconds of the steady clock.
   std::shared_ptr<std::atomic<double>> resume_time = std::make_shared<std::atomic<double>>(0);
 };
 

@@ -21,7 +21,7 @@ struct TaskKind {
   // Starts due tasks and applies results. Call before each frame; true if something changed.
   bool (*update)(State& state);
   std::vector<Task*> (*tasks)(State& state);  // null entries: not started
-  // Status of a running task, if any. Kinds without it show their progress in a dialog or view.
+  // Status of a running task, if any. Kinds without a status show progress in a dialog or view.
   std::optional<TaskStatus> (*status)(const State&) =
       [](const State&) -> std::optional<TaskStatus> { return std::nullopt; };
   // File that is incomplete until the task ends; empty: none.

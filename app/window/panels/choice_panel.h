@@ -13,7 +13,7 @@ namespace attnscope::window {
 // Change made by the user: another entry, or parameters of the selected one.
 enum class ChoiceEdit { Nothing, Entry, Parameters };
 // Draws the list and the parameters of the selected entry; `draw_between` is called between them.
-// An empty `choice` selects the inherited method.
+// If `choice` is empty, the inherited method is selected.
 ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
                        ParameterWidgets& widgets, const std::function<void()>& draw_between = {});
 

@@ -84,7 +84,7 @@ void draw_tasks(Ui& ui, State& state) {
   }
 }
 
-// Returns as many notes as fit in `max_width`, after their total count; truncates a single note.
+// Returns the number of notes and as many of them as fit in `max_width`; may truncate the first.
 std::string fitting_notes(const std::vector<std::string>& notes, float max_width) {
   const auto width = [](const std::string& text) {
     return ImGui::CalcTextSize(on_screen(text).c_str()).x;
@@ -158,8 +158,8 @@ bool draw_notice(Ui& ui, const Notice& notice, int index) {
   return is_closed;
 }
 
-// Draws the latest notice that is not an error at the right end of the status line, where it covers
-// nothing. Errors are drawn by draw_notices().
+// Draws the latest notice, except errors, at the right end of the status line. draw_notices() draws
+// errors.
 void draw_latest_notice(Ui& ui, State& state) {
   std::erase_if(state.notices,
                 [&](const Notice& n) { return !n.error && state.seconds > n.until; });
@@ -226,7 +226,7 @@ void draw_menu_bar(Ui& ui, State& state) {
       if (a.menu != menu || !a.in_menu) continue;
       if (a.starts_group) ImGui::Separator();
       const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
-      // The action is enabled but has no effect at present; its tooltip states the reason.
+      // Faint: the action is enabled but has no effect at present; its tooltip states the reason.
       const bool is_faint = a.enabled(state) && a.refusal && !a.refusal(state).empty();
       if (is_faint) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
       const bool clicked = ImGui::MenuItem(a.label.c_str(), key.c_str(),

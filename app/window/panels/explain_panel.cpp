@@ -168,14 +168,14 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
   if (is_query) draw_row(ui, trace, tap, row);
 }
 
-// The same layer and head in the trace with merged words.
+// The pointed layer and head in the trace with merged words.
 State::PointedHead merged_head(const State::PointedHead& pointed, const Hit& hit) {
   State::PointedHead merged{{hit.words, &hit.words->trace}, pointed.ref};
   merged.tap = merged.trace->find(merged.ref, &merged.head);
   return merged;
 }
 
-// Draws the pair under the pointer as words, with the row of the query's word. Its tokens follow.
+// Draws the pair under the pointer as words, with the row of the query's word.
 void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit, PairCache::Row& cache) {
   const State::PointedHead words = merged_head(pointed, hit);
   const WordPairs& pairs = hit.words->of(*words.tap);
@@ -221,7 +221,7 @@ std::string run_suffix(const State& state, const Hit& hit) {
   return shows_both ? ", run A" : "";
 }
 
-// True if the view computes the pair with other positions or settings than the run.
+// True if the view computes the pair with positions or settings that differ from the run's.
 bool shows_altered_positions(const State& state, const AttentionTap& tap) {
   const ViewSettings& settings = state.session->view;
   const View& current = view(settings.id);
@@ -249,7 +249,7 @@ void draw_reading(Ui& ui, State& state) {
   }
 }
 
-// Value with its unit; in per cent if it has none.
+// Value with the measure's unit; in per cent if the measure has no unit.
 std::string format_measure(const HeadMeasure& measure, double value, bool per_word) {
   if (std::isnan(value)) return "–";
   const std::string& unit = per_word ? measure.word_unit : measure.unit;
@@ -257,7 +257,7 @@ std::string format_measure(const HeadMeasure& measure, double value, bool per_wo
   return percent(value);
 }
 
-// A head as a whole: its type and its measures.
+// Draws the type and the measures of a head.
 void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache) {
   if (!is_whole(*pointed.tap)) {
     faint(ui, "The full map of this long text is not stored. Click to open the map.");

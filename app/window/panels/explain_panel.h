@@ -7,8 +7,8 @@
 
 namespace attnscope::window {
 
-// Cached data of the pair under the pointer, whose weights may have to be derived or downloaded:
-// the query's row, with word merging also the row of its word, and the statistics of the head.
+// Cached data of the pair under the pointer: the weights of the query's row, with word merging also
+// those of its word's row, and head statistics. Deriving or downloading weights can be slow.
 struct PairCache {
   struct Row {
     std::shared_ptr<const Trace> trace;

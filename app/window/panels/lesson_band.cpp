@@ -10,7 +10,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below
-// Candidate fractions of the band's width for the claims; the one with the lowest band is used.
+// Candidate fractions of the band's width for the claims; divide_band() minimises the height.
 constexpr std::array<double, 4> kClaimsFractions = {0.28, 0.36, 0.46, 0.56};
 // Maximum fractions of the height, in the window and on stage. On a stage with at least the aspect
 // ratio kAspect, the band is beside the picture and has the fraction kBandWidth of the width.
@@ -19,7 +19,7 @@ constexpr float kMaxHeight = 1.0F / 3, kMaxOnStage = 0.45F, kBandWidth = 0.45F, 
 // On stage, thumbnails are larger and on a separate line.
 constexpr double kStripHeight = 36, kStripOnStage = 46, kMinTitle = 60;  // units
 
-// Next lesson if the button leads to it; null if it leads to another step, or scrolls the text.
+// Lesson that the Next button opens; null if the button shows a step or scrolls the text.
 const Lesson* next_lesson(const State& state) {
   const LessonState& lesson = state.lesson;
   if (state.presentation.is_on && lesson.scroll.has_more_below) return nullptr;
@@ -172,7 +172,7 @@ void draw_stage_footer(Ui& ui, State& state, const StepTextures& pictures) {
 
 // Footer in one line: buttons, centred vertically, and thumbnails.
 void draw_footer(Ui& ui, State& state, const StepTextures& pictures) {
-  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // stays alive after Leave
+  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // alive after a click on Leave
   const float top = ImGui::GetCursorPosY();
   const float height = ui.px(kStripHeight);
   ImGui::SetCursorPosY(top + (height - ImGui::GetFrameHeight()) / 2);

@@ -52,7 +52,7 @@ std::string measurement_text(const Claim& claim, const std::optional<ClaimCheck>
   return !result && vanishing_text.size() > text.size() ? vanishing_text : text;
 }
 
-// A claim with its value; an unknown value is transparent but has the same width.
+// A claim with its value; a transparent placeholder replaces an unknown value.
 std::vector<ColouredText> claim_parts(const Ui& ui, const Claim& claim,
                                       const MeasuredClaim& measured, bool is_brief) {
   if (!measured.error.empty()) {
@@ -118,7 +118,7 @@ float claims_height(const Ui& ui, const LessonFonts& fonts, const LessonStep& st
   ImGui::PushFont(fonts.claims);
   const float claim_width = width - kClaimMark * ImGui::GetFontSize();
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    // The height must not shrink when the value arrives, so that the layout stays.
+    // The height includes the longest value, so that the layout stays when the value arrives.
     const auto claim_height = [&](const MeasuredClaim& measured) {
       return flow(claim_parts(ui, step.claims[i], measured, fonts.is_brief), claim_width, nullptr);
     };

@@ -12,7 +12,7 @@ namespace attnscope::window {
 
 // Result of a claim's measurement.
 struct MeasuredClaim {
-  std::optional<ClaimCheck> check;  // empty before the measurement and if it failed
+  std::optional<ClaimCheck> check;  // empty before the measurement or if it failed
   std::string error;                // reason of the failure
 };
 
@@ -21,7 +21,7 @@ struct LessonChecks {
   std::shared_ptr<const Trace> trace;
   Findings findings;
   const LessonStep* step = nullptr;
-  std::vector<MeasuredClaim> claims;  // claims of the step, in their order
+  std::vector<MeasuredClaim> claims;  // results in the order of the step's claims
 };
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache);
 
@@ -31,14 +31,14 @@ struct LessonFonts {
   ImFont* text;
   ImFont* claims;
   ImFont* aside;
-  bool is_brief = false;  // true claims are shown without their limits
+  bool is_brief = false;  // hide the limits of claims that hold
 };
 LessonFonts window_fonts(const Ui& ui);
-// Largest fonts with which the step fits in a column of this size on stage, else the smallest.
+// Largest fonts with which the step fits in a column of this size on stage, or the smallest fonts.
 LessonFonts lecture_fonts(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
                           float width, float height);
 
-// Heights in pixels, in a column of this width.
+// Heights in a column of this width, all in pixels.
 float words_height(const LessonFonts& fonts, const LessonStep& step, float width);
 float claims_height(const Ui& ui, const LessonFonts& fonts, const LessonStep& step,
                     const LessonChecks& checks, float width);

@@ -113,8 +113,8 @@ std::string id_of(const std::optional<Choice>& choice) {
   return choice ? choice->id : "";
 }
 
-// Offers a bundled model that was trained with the method, if the weights here are illustrative:
-// they show the computation of a method, but not the result of training.
+// Offers a bundled model that was trained with the method, if the current weights are illustrative.
+// Illustrative weights show how a method computes, but not the result of training.
 void draw_trained_twin(Ui& ui, State& state, const ModelPanel& panel, const std::string& id) {
   const Trace* trace = state.edited_trace();
   if (id.empty() || trace == nullptr || trace->untrained.empty()) return;
@@ -134,7 +134,7 @@ void draw_trained_twin(Ui& ui, State& state, const ModelPanel& panel, const std:
   hint(ui, "Some weights here are illustrative (not trained); this model was trained with them.");
 }
 
-// Lists the implied changes of a selection, with a button that undoes both.
+// Lists the implied changes of a selection, with a button that undoes selection and changes.
 void draw_implied_changes(Ui& ui, State& state, const std::string& changes,
                           const std::string& reason, const char* id, void (*undo)(State&)) {
   if (changes.empty()) return;

@@ -119,7 +119,7 @@ bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
   return changed;
 }
 
-// Reason why a choice is not compatible with the other values; empty if it is.
+// Reason why a choice is not compatible with the other values; empty if compatible.
 std::string choice_refusal(const Parameter& p, const Values& values, const std::string& choice,
                            const ValuesRefusal& refusal) {
   if (!refusal) return "";
@@ -336,8 +336,8 @@ Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const
     strip.space = *space;
     return strip;
   }
-  // Moves parameters with initial values to the list, the last ones first: unset ones, then flags,
-  // then others. Moves at least two, since one needs no more room than the list's button.
+  // Moves parameters with initial values to the list, from the last to the first: unset ones, then
+  // flags, then others. Moves at least two, since the list's button needs the room of one.
   constexpr std::size_t kMinListed = 2;
   const Parameters candidates = strip.in_line;
   const auto rank = [&](const Parameter& p) {

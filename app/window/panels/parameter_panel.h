@@ -33,16 +33,16 @@ using ValuesRefusal = std::function<std::string(const Values&)>;
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
                      const ValuesRefusal& refusal, Values& values, ParameterWidgets& widgets);
 
-// Reasons why parameters have no effect at present, by key.
+// Reasons why parameters have no effect at present, by parameter key.
 using IdleReasons = std::map<std::string, std::string, std::less<>>;
 
 // Natural width of a parameter strip, in pixels.
 float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& parameters,
                             const Values& values);
 
-// Draws the parameters of a view side by side. If they do not fit in the line, some with initial
-// values are in a list at its end; `reserved` pixels of the line are kept free for further items.
-// Parameters without effect are disabled and show the reason.
+// Draws the parameters of a view side by side. If the line is too short, some parameters with
+// initial values move to a list at the line's end. Keeps `reserved` pixels of the line free for
+// other items. Disables parameters without effect and shows the reasons.
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
                           Values& values, ParameterWidgets& widgets, float reserved = 0);

@@ -13,7 +13,7 @@ std::string elapsed_text(double seconds);  // "7:05", "1:02:03"
 // Status of the run that the audience sees: progress, error, device, tokens and notes.
 std::string stage_status(const State& state);
 
-// `has_own_monitor`: only the speaker sees the window.
+// `has_own_monitor`: the audience does not see the window.
 void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool has_own_monitor);
 
 }  // namespace attnscope::window

@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// Cached rows of weights, which may have to be derived or downloaded.
+// Cached rows of weights; deriving or downloading them can be slow.
 struct StagePairs {
   struct Row {
     std::shared_ptr<const Trace> trace;
@@ -26,7 +26,7 @@ struct PairLabels {
 // Returns nullopt if `hit` is not a pair.
 std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StagePairs::Row& cache);
 
-// The pinned pair, if its cell is visible.
+// Pinned pair with a visible cell.
 struct PinnedPair {
   Hit hit;
   Point centre;  // centre of its cell, in units of the layout

@@ -7,7 +7,7 @@
 
 namespace attnscope::window {
 
-// Size of a thumbnail in a strip of this width, at most this high.
+// Size of a thumbnail in a strip `width` pixels wide; at most `max_height` pixels high.
 ImVec2 step_picture_size(const Ui& ui, const Lesson& lesson, float width, float max_height);
 
 // Draws the strip at the cursor as one item. A click shows the step.

@@ -19,7 +19,7 @@ class StepTextures {
   StepTextures& operator=(const StepTextures&) = delete;
 
   void update(const StepPictures& pictures);  // creates missing textures
-  // Texture of a step of the running lesson, rows from the top; 0: not ready, or no content.
+  // Texture of a step of the running lesson, top row first; 0: not ready, or no content.
   unsigned int texture(std::size_t step) const;
 
  private:

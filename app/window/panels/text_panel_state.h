@@ -23,7 +23,7 @@ struct TextPanel {
   bool scrolls_to_cursor = false;  // scroll to the cursor in the next frame
   bool scrolls_to_end = false;     // scroll to the end of the text in the next frame
   bool is_dragging = false;
-  bool is_edited = false;  // edited since the last run of this text
+  bool is_edited = false;  // edited after the text's last run
   std::optional<CachedModelCard> card;
 };
 

@@ -50,7 +50,7 @@ void draw_recovery_buttons(Ui& ui, State& state, ImVec2 origin, float width) {
     return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
   };
   const bool can_undo = undo.enabled(state);
-  // The variant may conflict with the position encoding only.
+  // The variant may conflict only with the position encoding, which can then be reset alone.
   const bool can_keep = can_reset && session.run.variant && session.run.encoding;
   const std::string keep_label = can_keep ? "Keep " + variant(session.run.variant->id).label : "";
   float total = 0;

@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// Draws a message centred in the rectangle at `origin` (pixels). Returns the y coordinate below it.
+// Draws a message centred in the rectangle at `origin` (pixels). Returns the lower edge's y.
 float draw_message(Ui& ui, ImVec2 origin, ImVec2 size, const std::string& title,
                    const std::string& text);
 

@@ -103,7 +103,7 @@ int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
   return -1;
 }
 
-// Mouse input that a handle uses; the picture can be panned and zoomed unless it is Drag.
+// Mouse input that a handle uses. Drags pan the picture unless the handle uses Drag.
 enum class HandleUse { None, Click, Drag };
 
 // Handles for strokes use clicks until the stroke starts.

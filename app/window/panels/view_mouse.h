@@ -7,7 +7,7 @@
 
 namespace attnscope::window {
 
-// Call directly after the picture's item. state.view.pointer: position within the picture.
+// Call directly after the picture's item. Reads state.view.pointer, the position in the picture.
 void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view);
 
 }  // namespace attnscope::window

@@ -13,17 +13,17 @@ namespace attnscope::window {
 
 // The previous picture, fading out over the new one.
 struct PreviousPicture {
-  unsigned int texture = 0;  // rows from the bottom
+  unsigned int texture = 0;  // bottom row first
   PixelBox box;              // position on the screen
   float opacity = 0;         // 0: not drawn
 };
 
-// The latest layout and its inputs; the layout is computed again when any of these changes.
+// The latest layout and its inputs; a change of an input causes a new layout.
 struct Picture {
   struct Key {
     std::shared_ptr<const Trace> trace;
     Findings findings;
-    ViewSettings view, view_b;  // of runs A and B
+    ViewSettings view, view_b;  // view settings of A and B
     double width = 0, height = 0, scale = 0;
     bool is_dark = false, is_presenting = false;
     double pointer_x = -1, pointer_y = -1;
@@ -42,7 +42,7 @@ struct Picture {
   PixelBox box;  // position in the last frame, in pixels; zero width: not drawn
   PreviousPicture previous;
 
-  // True if a map has become more complete since the last frame.
+  // True if the maps have become more complete after the last frame.
   bool is_stale() const { return maps() != nullptr && maps()->version() != shown_maps_version; }
   std::shared_ptr<MapPyramid> maps() const { return live.get(Findings::maps); }
   std::uint64_t shown_maps_version = 0;  // version in the last frame

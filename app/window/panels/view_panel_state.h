@@ -22,7 +22,7 @@ struct PlayState {
 struct ViewPanel {
   std::optional<Hit> hit;          // object under the pointer
   std::optional<Point> pointer;    // pointer position relative to the picture, in units
-  std::optional<Point> pinned_at;  // where a pin was last set or cleared
+  std::optional<Point> pinned_at;  // position of the last click that set or cleared a pin
   bool is_panning = false;
   int held_handle = -1;  // pressed handle of the layout; -1: none
   bool has_handle_moved = false;
@@ -31,7 +31,7 @@ struct ViewPanel {
   std::shared_ptr<const Session> before_stroke;
   PlayState play;
   bool shift = false;        // Shift is held, outside of text fields
-  bool actual_size = false;  // requested; carried out once the plot's size is known
+  bool actual_size = false;  // requested zoom; applied once the plot's size is known
   std::string pending;       // computation in progress, see ViewLayout::pending
 };
 

@@ -16,7 +16,7 @@
 namespace attnscope::window {
 namespace {
 
-// Widths in units below which controls are smaller: without and with lists of stacks, steps etc.
+// Window widths, in units, below which controls are smaller; kNarrowParts: with lists of parts.
 constexpr double kNarrow = 600, kNarrowParts = 900;
 constexpr double kDivider = 5;
 constexpr const char* kFoldedSign = " ▾";
@@ -150,7 +150,7 @@ double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float 
   return static_cast<double>(free_width / ui.px(1)) / 2 / static_cast<double>(tabs);
 }
 
-// Groups in the order in which they are folded if the line is too short; others never are.
+// Groups in the order in which they are folded if the line is too short; other groups never are.
 constexpr const char* kFoldingOrder[] = {"Method", "Depth", "Memory", "Model"};
 
 // Draws the tabs in one line, with the largest padding that fits, and with folded groups if
@@ -223,7 +223,7 @@ void draw_stepper(Ui& ui, const char* label, Index current, Index count, const A
   ImGui::EndDisabled();
   ImGui::SameLine();
   const std::string text = std::string(label) + " " + std::to_string(current);
-  // Narrower in small windows and beside lists of parts, so that the colours stay on the same line.
+  // Steppers are narrower in small windows and beside lists of parts, to leave room for colours.
   const Trace* trace = state.edited_trace();
   const AddressParts parts = trace != nullptr ? trace->parts : AddressParts();
   const bool has_parts = parts.stack || parts.kind || parts.step || parts.segment;
@@ -389,7 +389,7 @@ float actions_width(const Ui& ui, const std::vector<const Action*>& list) {
   return width;
 }
 
-// Draws the commands; those that do not fit in the line are in a list.
+// Draws as many commands as fit in the line, and a list of the others.
 void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& list, bool is_first,
                        double padding) {
   constexpr const char* kMore = "More ▾";
@@ -466,7 +466,7 @@ void draw_texts_button(Ui& ui, State& state, const ViewControls& controls) {
   const std::string label = texts_label(settings);
   const float width = texts_width(ui, settings);
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-  // Has no effect if heads are ordered by layer, like the limits on measures.
+  // Like the limits on measures, the button has no effect if heads are ordered by layer.
   const auto idle = controls.idle.find("at_least");
   const bool has_effect = idle == controls.idle.end();
   ImGui::BeginDisabled(!has_effect);

@@ -38,8 +38,8 @@ class Frame {
     return scale_.x == std::floor(scale_.x) && scale_.y == std::floor(scale_.y);
   }
 
-  // Pixels inside a command's clip rectangle. Rounded down, with y from the bottom, like the
-  // scissor of ImGui's OpenGL backend; in callbacks to the nearest pixel, like the painter.
+  // Pixels inside a command's clip rectangle. Rounds down, with y from the bottom, like the scissor
+  // of ImGui's OpenGL backend. For callbacks, rounds to the nearest pixel, like the painter.
   PixelBox clip(const ImDrawCmd& command) const {
     const float left = (command.ClipRect.x - origin_.x) * scale_.x;
     const float top = (command.ClipRect.y - origin_.y) * scale_.y;

@@ -12,7 +12,7 @@ namespace attnscope::window {
 namespace {
 
 // Characters of the user interface and of western languages, rasterised at the start. Rasterising
-// kRanges would take four times as long as the rest of the start.
+// kRanges would take four times as long as everything else at the start.
 constexpr ImWchar kCommonRanges[] = {
     0x0020, 0x007E, 0x00A1, 0x017F,                  // Latin
     0x02B0, 0x036F, 0x0370, 0x03FF,                  // modifiers and accents, Greek

@@ -13,10 +13,10 @@ namespace attnscope::window {
 
 class Fonts {
  public:
-  // Fills the atlas for this scale (pixels per unit): with common characters, or with all supported
-  // ones after is_drawable() was called with others. Needs no ImGui context before ImGui 1.92. The
-  // caller creates the atlas texture. Without DejaVu, another sans-serif font is used and notice()
-  // is set. `with_lecture`: include the large sizes.
+  // Fills the atlas for `scale` pixels per unit. Loads common characters, or all supported ones if
+  // is_drawable() was called with an uncommon one. Requires an ImGui context only from ImGui 1.92
+  // on. The caller creates the atlas texture. Without DejaVu, uses another sans-serif font and sets
+  // notice(). `with_lecture`: also load the large sizes.
   void load(ImFontAtlas& atlas, double scale, bool with_lecture = false);
   double scale() const { return scale_; }  // 0: not loaded
   bool has_lecture() const { return !lecture.empty(); }
@@ -34,7 +34,7 @@ class Fonts {
   ImFont* tiny = nullptr;   // determines the height of thin sliders
   ImFont* title = nullptr;  // bold
 
-  // Readable from the last row of a lecture hall, largest first; empty if not loaded.
+  // Fonts readable from the last row of a lecture hall, largest first; empty if not loaded.
   struct Lecture {
     ImFont* text;
     ImFont* title;
@@ -60,7 +60,7 @@ inline constexpr double kBodySize = 14;  // units
 inline constexpr double kMinLectureSize = 18;
 
 float baked_size(const ImFont* font);                         // pixels
-float ascent(ImFont* font, float size);                       // from the top of a line, pixels
+float ascent(ImFont* font, float size);                       // from line top to baseline, pixels
 float advance(ImFont* font, float size, char32_t character);  // pixels
 
 // True if the window's font has a glyph for this character.

@@ -148,7 +148,7 @@ int framebuffer_height() {
   return static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
 }
 
-// Hashes the address: equal addresses imply equal values, which painters keep alive for a frame.
+// Hashes the address: painters keep values alive for a frame, so equal addresses have equal values.
 void add(Hash& hash, const Tensor& numbers) {
   hash.add(static_cast<const void*>(numbers.data()));
   for (Index d = 0; d < numbers.rank(); ++d) hash.add(numbers.dim(d));

@@ -56,7 +56,7 @@ class Painter {
 
   HeatMapPainter heat_maps_;
   ImagePainter images_;
-  std::deque<QueuedItem> queued_;  // ImGui keeps pointers into these
+  std::deque<QueuedItem> queued_;  // ImGui keeps pointers to the elements
   std::deque<ClearedBox> filled_;
   std::string problem_;
 };

@@ -9,7 +9,7 @@
 
 namespace attnscope::window {
 
-// Clamps a number to the parameter's hard limits; the slider's minimum replaces an excluded one.
+// Clamps a number to the parameter's limits; the slider's minimum replaces an excluded minimum.
 Index clamped(const Parameter& parameter, Index value);
 double clamped(const Parameter& parameter, double value);
 
@@ -22,8 +22,8 @@ Values reset(const Parameter& parameter, const Values& values);
 // Returns `values` with an unset optional parameter set to its initial value.
 Values with_initial(const Parameter& parameter, const Values& values);
 
-// Parses a list as typed by users: "0, 4, 7", "[0, 4]", rows separated by ";" or as JSON. Returns
-// nothing and sets `problem` if the text is invalid.
+// Parses a list typed by the user: "0, 4, 7", rows as "0, 1; 2, 3", or JSON. Returns nullopt and
+// sets `problem` if the text is invalid.
 std::optional<Value> list_from_text(const Parameter& parameter, std::string_view text,
                                     std::string& problem);
 std::string list_to_text(const Value& value);  // "0, 4, 7" and "0, 1; 2, 3"

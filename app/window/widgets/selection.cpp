@@ -71,7 +71,7 @@ std::string in_brackets(const std::string& text) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
-// Entry for heads without a selection of their own.
+// Entry for no selection.
 Entry inherited_entry(ChoiceScope scope, const std::string& method) {
   if (scope == ChoiceScope::All) return model_default_entry(method);
   return {"", "Same as other heads" + in_brackets(method),
@@ -90,7 +90,7 @@ const Choice* inherited_choice(const State& state, Choice HeadGroup::*member,
   unset.run.variant = edited.run.variant;
   unset.run.encoding = edited.run.encoding;
   for (const GroupChoice& group : edited.run.groups) {
-    // Only choices for at least as many heads apply to the scope's heads.
+    // Choices of narrower scopes do not apply to all heads of the scope.
     if (state.selection.scope == ChoiceScope::Head ||
         (state.selection.scope == ChoiceScope::Layer && group.heads.empty())) {
       unset.run.groups.push_back(group);

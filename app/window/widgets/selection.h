@@ -1,4 +1,4 @@
-// Lists of variants and encodings, with reasons for those unavailable. No drawing here.
+// Lists of variants and encodings, with reasons why entries are unavailable. No drawing here.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 namespace attnscope::window {
 
 struct Entry {
-  std::string id;  // empty: no selection, inherits the choice for more heads or the model's
+  std::string id;  // empty: no selection, inherits the wider scope's or the model's choice
   std::string label, group, summary;
-  // Returns why the entry conflicts with the other settings; empty, or no function, if it is
-  // available. Called only while the list is open.
+  // Returns why the entry conflicts with the other settings; empty if it does not. No function:
+  // always available. Called only while the list is open.
   std::function<std::string()> refusal;
   Values start;  // initial parameters
 };
@@ -27,20 +27,20 @@ struct ChoiceList {
   std::vector<Entry> entries;
   std::string preview;              // label of the current selection
   const Info* current = nullptr;    // current selection; null if heads differ or nothing has run
-  Values model_values;              // parameters in effect if nothing is selected for these heads
+  Values model_values;              // parameters in effect without a selection
   bool model_heads_differ = false;  // the model's heads differ and nothing is selected
   // Returns why the current selection cannot have these parameters; empty if it can. Must not
   // outlive the state that the list was made from.
   std::function<std::string(const Values&)> refusal;
 };
 
-// Source of a ChoiceList: of variants, of residual connections, ...
+// Inputs of choice_list() for variants, residual connections, ...
 struct ChoiceSource {
   std::vector<const Info*> infos{};
   const Choice* inherited = nullptr;  // used if nothing is selected; null: none or unknown
   std::optional<Choice> choice{};
   std::function<Entry(const Info* inherited)> unset_entry{};  // entry for no selection
-  // Returns why a choice conflicts with the other settings; "" if it does not.
+  // Returns why a choice conflicts with the other settings; empty if it does not.
   // `resets_parameters`: the choice is selected from the list; else only its parameters change.
   std::function<std::string(const Choice&, bool resets_parameters)> refusal{};
   Index tokens = 0;  // text length, for illustrative parameters; 0: unknown
@@ -56,13 +56,13 @@ std::vector<const Info*> list_infos(const List& list) {
   return infos;
 }
 
-// Parameters used by a run, without those used in training only.
+// Parameters that a run uses, without parameters that only training uses.
 std::vector<Parameter> offered_parameters(const Info& info);
 
 ChoiceList variant_list(const State& state);
 ChoiceList encoding_list(const State& state);
 
-// Reason why the direction is not compatible with the current variant and encoding; empty if it is.
+// Reason why the current variant and encoding exclude the direction; empty if compatible.
 std::string causal_refusal(const State& state, bool causal);
 
 // Choice in effect for the shown layer and head: the last selection that covers them, else the

@@ -1,5 +1,5 @@
-// Lists of architectures, residual connections and early exits for selection, with reasons for
-// those unavailable. No drawing here.
+// Lists of architectures, residual connections and early exits for selection, with reasons why
+// entries are unavailable. No drawing here.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ ChoiceList exits_list(const State& state);
 // Retrieval heads; they require a store (SelectionState::store).
 ChoiceList retrieval_list(const State& state);
 
-// Reason why a text cannot be read in segments of this length; empty if it can.
+// Reason why a text cannot be read in segments of this many tokens; empty if it can.
 std::string segment_refusal(const State& state, Index segment);
 
 // Architecture in effect: the selected one, else the model's; null before the first run.
@@ -27,8 +27,8 @@ Index effective_segment(const State& state);
 // True for bidirectional text models, whose input may be a pair of sentences.
 bool reads_sentences(const State& state);
 
-// Selects an architecture and adapts the target: one that reads source and target gets the text as
-// its target if there is none; others get no target.
+// Selects an architecture. For one that reads source and target, copies the text to a missing
+// target. For others, clears the target.
 void choose_architecture(RunSpec& spec, std::optional<Choice> choice);
 
 // Structure that differs from the checkpoint's: "Universal, gated"; empty: as trained.

@@ -11,7 +11,7 @@
 
 namespace attnscope::window {
 
-// Bytes [begin, end) of a text, without the line break that ends it.
+// Bytes [begin, end) of a line in a text, without the line break.
 struct TextLine {
   std::size_t begin = 0, end = 0;
 };
@@ -42,7 +42,7 @@ class TextEdit {
   void select_all();
 
   void insert(std::string_view typed);  // replaces the selection; line ends become "\n"
-  void erase(Move towards, const std::vector<TextLine>& lines);  // erases a selection instead
+  void erase(Move towards, const std::vector<TextLine>& lines);  // erases the selection, if any
 
  private:
   std::size_t target(Move motion, const std::vector<TextLine>& lines) const;

@@ -10,7 +10,7 @@
 namespace attnscope::window {
 
 // Fills the available width. Returns true if the text changed. Copied text goes to `clipboard`.
-// `has_keyboard`: false while a dialog is open, which then has the keyboard.
+// `has_keyboard`: false while an open dialog has the keyboard.
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
                       bool has_keyboard, std::optional<std::string>& clipboard);
 

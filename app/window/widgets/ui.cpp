@@ -87,9 +87,9 @@ void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4&
 
 namespace {
 
-constexpr double kHintDelay = 0.4;     // seconds
-constexpr double kHintFollow = 0.3;    // seconds after a hint in which the next appears at once
-constexpr double kHintWidth = 340;     // units; width of the text
+constexpr double kHintDelay = 0.4;   // seconds
+constexpr double kHintFollow = 0.3;  // within these seconds after a hint, the next appears at once
+constexpr double kHintWidth = 340;   // units; width of the text
 constexpr double kMaxItemHeight = 60;  // units; hints of taller items appear at the pointer
 
 // True if the pointer has rested on the last item for long enough.
@@ -114,7 +114,7 @@ bool is_hint_due(const Ui& ui) {
   return true;
 }
 
-// Below or above the last item; beside menus and lists; at the pointer on tall items.
+// Hint position: below or above the item, beside menus and lists, or at the pointer on tall items.
 ImVec2 hint_position(const Ui& ui, ImVec2 size) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
   const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
@@ -307,7 +307,7 @@ bool begin_list(Ui& ui, const char* id) {
 
 namespace {
 
-// Width of a row with this note, in pixels; 0 without one.
+// Width of a row from its start to the note's end, in pixels; 0 without a note.
 float note_width(const Ui& ui, const RowNote& note) {
   if (note.text.empty()) return 0;
   ImGui::PushFont(ui.fonts.small);

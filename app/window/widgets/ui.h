@@ -26,7 +26,7 @@ struct OpenList {
 // Timing of hints: a hint appears after the pointer has rested on its item.
 struct HintTimer {
   ImVec2 corner{};           // upper left corner of the item
-  unsigned window = 0;       // ImGui id of its window
+  unsigned window = 0;       // ImGui id of the item's window
   int frame = -1;            // last frame with the pointer on the item
   double rest_start = 0;     // when the pointer came to rest, seconds of ImGui's clock
   double last_visible = -1;  // time at which a hint was last visible
@@ -66,7 +66,7 @@ void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
 // Text shortened to `width` with "…" at its end.
 std::string elide(const std::string& text, float width);
-// Coloured label with rounded corners, as wide as its text, at most as the available width.
+// Coloured label with rounded corners, as wide as its text, but not wider than the available space.
 float chip_width(const Ui& ui, std::string_view text, float max_width);
 void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4& text_colour);
 // Tooltip of the last item, enabled or not: appears beside the item after the pointer has rested on
@@ -82,16 +82,16 @@ struct Segment {
 };
 int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected);
 
-// Button. `width`: pixels; 0: as wide as its label, -1: as the panel.
+// Button. `width` in pixels; 0: width of the label; -1: width of the panel.
 bool button(Ui& ui, const char* label, std::string_view id, bool primary = false, float width = 0);
 
 // Single-line text field; the first click selects all. True if the text changed.
 bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
                 const char* placeholder = "");
 
-// Call before the only field of a dialog: gives it the keyboard whenever no other item is active.
+// Call before a dialog's only field, which then has the keyboard while no other item is active.
 void keep_focus_here();
-// Call when a field's text was changed from outside, which ImGui ignores during editing.
+// Call after the program changed a field's text, which ImGui otherwise ignores during editing.
 void refill_field();
 
 // ImGui::BeginCombo() and ImGui::BeginPopup() for lists of list_row()s: Up, Down, Home and End mark
@@ -99,8 +99,8 @@ void refill_field();
 // ImGui::EndCombo() or ImGui::EndPopup() if true.
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags = 0);
 bool begin_list(Ui& ui, const char* id);
-// True if the user selects the row. `is_current`: the row is the current choice. `note`: small text
-// beside the label, `offset` units from its start.
+// True if the user selects the row. `is_current`: the row is the current choice. `note`: small
+// text, `offset` units right of the label's start.
 struct RowNote {
   std::string text{};
   double offset = 0;

@@ -1,7 +1,7 @@
-// Backward pass, in blocks of rows (Dao et al., 2022, arXiv:2205.14135). With probabilities P
-// recomputed from the scores and the log-sum-exp of the rows, and D_i = d output_i . output_i:
+// Backward pass, in blocks of rows (Dao et al., 2022, arXiv:2205.14135). Probabilities P are
+// recomputed from the scores and the log-sum-exp of the rows. With D_i = d output_i . output_i:
 //   d V += P^T d output          d P = d output V^T (+ value rows)
-//   d S = P (d P - D)            then to every ingredient of the scores: TileScores
+//   d S = P (d P - D)            TileScores propagates d S to the ingredients of the scores.
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +15,11 @@
 namespace attnscope::cpu {
 namespace {
 
-// Minimum number of work items: with few heads, rows are divided into slices.
-// Constant, so that results do not depend on the number of threads.
+// Minimum number of work items. With few heads, rows are divided into slices. The number is
+// constant so that results do not depend on the number of threads.
 constexpr Index min_work_items = 16;
 
-// Division into work items: slices of the rows of all heads that share keys, with separate sums.
+// Division into work items. An item is a slice of the rows of all heads that share keys.
 struct Work {
   Index groups, heads_per_group, slices;
 };
@@ -53,7 +53,7 @@ class BackwardRows {
     }
   }
 
-  // Processes a block of an arrangement, or a single row.
+  // Processes a block or a lone row of an arrangement.
   template <class Rows>
   void run(Index pair, const Arrangement::Head& head, const Rows& rows, Index slice) {
     arranged_.set(pair, head, rows);
@@ -84,7 +84,7 @@ class BackwardRows {
   std::vector<float> output_, d_output_rows_;  // gathered, for rows that are not consecutive
 };
 
-// The tile's rows of a tensor [B h, L_q, d_v]: a pointer into the tensor or to a copy in `buffer`.
+// Returns the tile's rows of a tensor [B h, L_q, d_v], in the tensor or copied to `buffer`.
 const float* BackwardRows::rows_of(const Tile& rows, const Tensor& tensor,
                                    std::vector<float>& buffer) const {
   const Index size = prepared_.value_size;
@@ -152,7 +152,7 @@ void BackwardRows::compute_weights(const Tile& tile) {
   fill_outside(tile, p_.data(), tile.width, 0);
 }
 
-// Converts dp_, the gradient of the probabilities, into that of the scores.
+// Converts dp_ from the gradient of the probabilities to the gradient of the scores.
 void BackwardRows::normaliser_backward(const Tile& tile) {
   const Normaliser normaliser = prepared_.part.normaliser;
   for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
@@ -193,7 +193,7 @@ void sinks_backward(const Prepared& prepared, const PartResult& result, const Te
   }
 }
 
-// Calls f(rows, pair, item, slice) for all of the count(pair) items of each pair, slice by slice.
+// Calls f(rows, pair, item, slice) for items [0, count(pair)) of each pair, slice by slice.
 template <class Count, class F>
 void each_item(const Work& work, const Prepared& prepared, const PartResult& result,
                const Tensor& d_output, Gradients& gradients, Count count, F f) {

@@ -8,7 +8,7 @@ namespace {
 
 // Minimum fraction of a rectangle's pairs that are allowed.
 constexpr double min_fill = 0.3;
-// Minimum number of rows of a rectangle; fewer rows are processed one by one.
+// Minimum number of rows of a rectangle. Fewer rows are processed one by one.
 constexpr Index min_rows = 8;
 
 // Columns of a run within [begin, end).
@@ -32,8 +32,8 @@ void fill_outside(const Tile& tile, float* s, Index s_stride, float value) {
 }
 
 Index BlockColumns::choose(Index pair, Index row, Index max_rows) {
-  // After rows that formed no rectangle, the next ones are unlikely to form one: attempts become
-  // rarer, and after a success rectangles grow step by step.
+  // If rows form no rectangle, the next rows are unlikely to form one. Therefore attempts become
+  // rarer after failures, and after a success rectangles grow step by step.
   const bool continues_block = pair == pair_ && row == row_ + rows_ && row % block_rows != 0;
   Index rows = max_rows;
   if (continues_block && rows_ == 1) {
@@ -52,7 +52,7 @@ Index BlockColumns::choose(Index pair, Index row, Index max_rows) {
   pair_ = pair;
   head_ = pair % prepared_.heads;
   row_ = row;
-  // A few rows are tested first because this test is the fastest.
+  // Tests min_rows rows first, because this test is the fastest.
   if (rows > min_rows && !try_rectangle(min_rows)) rows = 1;
   while (!try_rectangle(rows)) rows = rows >= 2 * min_rows ? rows / 2 : 1;
   rows_ = rows;
@@ -138,7 +138,7 @@ bool BlockColumns::try_rectangle(Index rows) {
   return true;
 }
 
-// Contiguous tiles end where packed key panels end, so that no two of them share a panel.
+// Contiguous tiles end where packed key panels end, so that no two tiles share a panel.
 Tile RowColumns::tile(Index first) const {
   const std::int32_t* begin = column_data_ + first;
   const Index panel_offset = is_interval_ ? *begin % panel_width : 0;
@@ -167,7 +167,7 @@ void BlockColumns::hide(const Tile& tile, float* s, Index s_stride, float value)
   }
 }
 
-// Hides the gaps between runs of consecutive columns.
+// Writes `value` to the gaps between runs of consecutive columns.
 void BlockColumns::hide_runs(const Tile& tile, Index r, float* line, float value) const {
   const Index origin = tile.columns[0];
   const Extent extent = tile.extent(r);

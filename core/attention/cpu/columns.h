@@ -15,8 +15,8 @@ struct Extent {  // range [begin, end) of a tile's columns
   bool operator==(const Extent&) const = default;
 };
 
-// Rectangle of scores: queries of one head, and keys in ascending order. Cells outside the extents
-// are neither computed nor read.
+// Rectangle of scores of one head: a row per query, a column per key in ascending order. Cells
+// outside the extents are neither computed nor read.
 struct Tile {
   Index pair = 0, head = 0;  // pair = batch entry * heads + head
   Index row = 0, rows = 0;
@@ -52,8 +52,8 @@ void each_band(const Tile& tile, F f) {
   }
 }
 // Calls f(first column, columns, first row, rows) for rectangles that cover all cells within the
-// extents. Rectangles end at borders of packed key panels: panels of all keys if the tile is
-// contiguous, otherwise of the tile's keys.
+// extents. Rectangles end at borders of packed key panels. A contiguous tile uses panels of all
+// keys, any other tile panels of only its keys.
 template <class F>
 void each_panel(const Tile& tile, F f) {
   const Index origin = tile.is_contiguous() ? tile.columns[0] : 0;
@@ -79,6 +79,7 @@ void each_panel(const Tile& tile, F f) {
   }
 }
 
+// Writes `value` to the cells of s [rows, width] outside the tile's extents.
 void fill_outside(const Tile& tile, float* s, Index s_stride, float value);
 
 // Columns and allowed pairs of a block of rows.
@@ -88,13 +89,12 @@ class RowColumns {
 
   Index count() const { return count_; }
   const std::int32_t* columns() const { return column_data_; }  // [count()]
-  Tile tile(Index first) const;                                 // has at most tile_columns columns
+  Tile tile(Index first) const;  // begins at columns()[first], has at most tile_columns columns
   // Extent of row r among the columns, in [0, count()).
   const Extent& extent(Index r) const { return extents_[static_cast<std::size_t>(r / group_rows)]; }
-  // First column if the columns have no gaps, else -1.
+  // First key if the columns are consecutive keys, else -1.
   Index first_of_interval() const { return is_interval_ && count() > 0 ? column_data_[0] : -1; }
-  // Writes `value` to the cells within the tile's extents that are not allowed.
-  // s: [rows, width]
+  // Writes `value` to the cells of s [rows, width] within the tile's extents that are not allowed.
   virtual void hide(const Tile& tile, float* s, Index s_stride, float value) = 0;
 
  protected:
@@ -113,8 +113,8 @@ class BlockColumns : public RowColumns {
       : prepared_(prepared), last_column_(prepared.keys) {}
 
   // Selects up to `max_rows` rows from `row` on that share enough columns for a rectangle, and
-  // returns their number. Blocks begin at multiples of block_rows, so that the division of a block
-  // into rectangles does not depend on earlier blocks.
+  // returns their number. The search restarts at multiples of block_rows, so that the division of a
+  // block into rectangles does not depend on earlier blocks.
   Index choose(Index pair, Index row, Index max_rows);
 
   // Restricts the columns to [begin, end).
@@ -141,7 +141,7 @@ class BlockColumns : public RowColumns {
   std::vector<std::uint8_t> marked_;
 };
 
-// Columns of a block of an arrangement, or of a single row.
+// Columns of a block of an arrangement, or of one of its lone rows.
 class ArrangedColumns : public RowColumns {
  public:
   explicit ArrangedColumns(const Prepared& prepared) : prepared_(prepared) {}
@@ -156,7 +156,7 @@ class ArrangedColumns : public RowColumns {
   void set_columns(const std::int32_t* columns, Index count);
 
   const Prepared& prepared_;
-  const std::uint64_t* mask_words_ = nullptr;  // a bit per pair of the block; null: all are allowed
+  const std::uint64_t* mask_words_ = nullptr;  // a bit per pair of the block; null: all allowed
   Index mask_words_per_row_ = 0;
   const std::uint8_t* visits_ = nullptr;  // [rows_]
   std::uint8_t lone_visit_ = 0;

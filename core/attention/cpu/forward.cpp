@@ -4,7 +4,7 @@
 //      2018, arXiv:1805.02867)
 //   3. weighted sum of the values
 // A group is one tile, so that memory does not grow with L_k. If probabilities are requested, a
-// group contains all tiles of the block, so that its weights need no later correction.
+// group contains all tiles of the block, so that a later maximum cannot change its weights.
 //
 // Rows that share keys with distant rows are computed in the blocks of an arrangement
 // (core/part/arrangement.h), layer by layer. A row may belong to blocks of several layers: its
@@ -54,7 +54,7 @@ class ForwardRows {
     }
   }
 
-  // Adds the keys of an arrangement's block, or of a single row, to the sums of its queries.
+  // Adds the keys of a block or a lone row of an arrangement to the sums of its queries.
   template <class Rows>
   void add(Index pair, const Arrangement::Head& head, const Rows& rows) {
     arranged_.set(pair, head, rows);
@@ -97,7 +97,7 @@ class ForwardRows {
   }
 
   float sink(Index pair) const { return prepared_.part.sinks.value()[pair % prepared_.heads]; }
-  // Sum of a row's exponentials, including the sink, relative to the largest score.
+  // Sum of a row's exponentials and the sink's exponential, relative to the largest score.
   double sum_with_sink(Index pair, float maximum, float sum) const {
     if (!prepared_.part.sinks.defined()) return static_cast<double>(sum);
     return static_cast<double>(sum) +
@@ -119,8 +119,8 @@ class ForwardRows {
   RowColumns* columns_ = nullptr;  // current source of columns
   TileScores scores_;
   PlainRows plain_rows_;
-  float* s_ = nullptr;            // scores, then weights of a group  [rows, group width]
-  Index s_stride_ = 0;            // distance between its rows
+  float* s_ = nullptr;            // scores, later weights of a group  [rows, group width]
+  Index s_stride_ = 0;            // distance between the rows of s_
   bool writes_in_place_ = false;  // s_ points into the requested attention
   std::vector<float> s_buffer_;
   std::vector<float> output_;         // [rows, d_v]
@@ -215,8 +215,8 @@ void ForwardRows::add_columns(Index pair, Index rows) {
   }
 }
 
-// Sets the destination of a group's weights: directly in the requested attention if the columns are
-// contiguous.
+// Sets the destination of a group's weights: the requested attention if the columns are consecutive
+// keys, otherwise a buffer.
 void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
   writes_in_place_ = wanted_.attention && columns_->first_of_interval() >= 0;
   if (writes_in_place_) {
@@ -245,7 +245,7 @@ void ForwardRows::compute_weights(Index rows, Index begin, Index end, float* gro
       continue;
     }
     const float group_maximum = kernels.maximum(s, width);
-    if (group_maximum == infinity) {  // or NaN: invalid input, or infinities of both signs
+    if (group_maximum == infinity) {  // also if a score is NaN
       if (prepared_.clamps_overflow) sum = std::numeric_limits<float>::quiet_NaN();
       prepared_.clamps_overflow = true;
     }
@@ -286,7 +286,7 @@ void ForwardRows::report_scores(const Tile& tile, const float* s) {
   });
 }
 
-// Writes only the zeros around weights that are in place already, otherwise the whole rows.
+// Writes whole rows, or only the zeros around weights that are already in place.
 void ForwardRows::report_attention(Index pair, Index row, Index rows) {
   for (Index r = 0; r < rows; ++r) {
     float* to = result_.attention.data() + (pair * prepared_.queries + row + r) * prepared_.keys;
@@ -311,7 +311,7 @@ void ForwardRows::report_sums(Index pair, Index row, Index rows) {
   }
 }
 
-// Calls f(rows, item) for items [0, count), with one instance of rows per thread.
+// Calls f(rows, item) for items [0, count). Each thread has one ForwardRows, `rows`.
 template <class F>
 void each_item(Index count, const Prepared& prepared, const ResultRequest& wanted,
                PartResult& result, RowSums& sums, F f) {
@@ -327,7 +327,7 @@ void each_item(Index count, const Prepared& prepared, const ResultRequest& wante
   });
 }
 
-// Computes rows outside of in-order blocks, layer by layer, with all blocks of a layer in parallel.
+// Computes rows outside of in-order blocks, layer by layer. Blocks of one layer run in parallel.
 void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
                        const ResultRequest& wanted, PartResult& result) {
   RowSums sums{Tensor({prepared.pairs, prepared.queries}),
@@ -335,7 +335,7 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
   const auto head = [&](Index pair) -> const Arrangement::Head& {
     return arrangement.of(pair % prepared.heads);
   };
-  // Calls f(rows, pair, i) for i in [0, count(pair)) of all pairs, at most `job_size` per job.
+  // Calls f(rows, pair, i) for all pairs and i in [0, count(pair)). A job has at most `job_size` i.
   const auto run_items = [&](Index job_size, auto count, auto f) {
     struct Item {
       Index pair, first, last;

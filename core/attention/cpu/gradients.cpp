@@ -16,7 +16,7 @@ void GradientSum::deliver() const {
     return;
   }
   Tensor total = Tensor::zeros(var_.shape());
-  const Index targets = var_.dim(0);  // groups, heads or 1
+  const Index targets = var_.dim(0);  // number of groups, number of heads, or 1
   for (Index n = 0; n < slices_ * groups_; ++n) {
     const Index group = n % groups_;
     const Index target = targets == groups_ ? group : targets == heads_ ? group % heads_ : 0;
@@ -52,8 +52,8 @@ Gradients::Gradients(const Prepared& p, Index slice_count) : prepared(p), slices
   }
   if (part.source == Source::Additive) {
     additive_v = by_pair(part.additive_v);
-    projected_q = Tensor::zeros(p.additive_q.shape());                        // [B h, L_q, a]
-    projected_k = Tensor::zeros({slices, p.pairs, p.keys, p.additive_size});  // by slice
+    projected_q = Tensor::zeros(p.additive_q.shape());  // [B h, L_q, a]
+    projected_k = Tensor::zeros({slices, p.pairs, p.keys, p.additive_size});
   }
 }
 
@@ -73,7 +73,7 @@ void Gradients::deliver() {
 void Gradients::deliver_additive() {
   const Part& part = prepared.part;
   const Index a = prepared.additive_size, d = prepared.key_size;
-  // d x += d projected . weights^T,  d weights += x^T . d projected, for one pair.
+  // For one pair: d x += d projected . weights^T,  d weights += x^T . d projected.
   const auto propagate = [&](Index pair, Index rows, const float* d_projected, const float* x,
                              const Var& weights, GradientSum& d_x, Index group, Tensor& d_weights) {
     const Index base = pair % prepared.heads * d * a;

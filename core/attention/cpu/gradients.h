@@ -7,9 +7,9 @@
 
 namespace attnscope::cpu {
 
-// Gradient of one ingredient. Concurrent work must not write to the same numbers, and sums must not
-// depend on the order of threads: each pair of a slice of the work and a group (batch entry and
-// head) has an accumulator, and deliver() adds these in a fixed order.
+// Gradient of one ingredient. Threads must not write to shared numbers, and sums must not depend on
+// the order of threads. Each slice of the work therefore has an accumulator for each group (batch
+// entry and head), and deliver() adds all accumulators in a fixed order.
 class GradientSum {
  public:
   GradientSum() = default;

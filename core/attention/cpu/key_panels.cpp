@@ -48,7 +48,7 @@ void KeyPanels::pack(Index begin, Index end) {
     float max_square = 0;
     for (Index x = first_key; x < first_key + count; ++x) {
       const float square = prepared_.kernels.dot(rows + x * size, rows + x * size, size);
-      if (!(square <= max_square)) max_square = square;  // NaN stays
+      if (!(square <= max_square)) max_square = square;  // also if `square` is NaN
       if (std::isnan(max_square)) break;
     }
     norms_[static_cast<std::size_t>(n - base_)] =

@@ -58,16 +58,16 @@ class LinearRows {
   void transpose_state();
   void query_gradients(Index pair, const Block& b, float* d_q);
   void key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v);
-  // s = a . rows [b.common, b.last) transposed; 0 where the query does not see the key.
+  // s = a . R^T, where R is rows [b.common, b.last); 0 where the query does not see the key.
   void products(Index pair, const Block& b, const float* a, Index size, const float* rows,
                 std::vector<float>& s);
 
   const Prepared& p_;
-  const Index f_, m_;          // sizes of features and of v~
+  const Index f_, m_;          // number of features, size of v~
   std::vector<float> values_;  // v~  [L_k, m]
   std::vector<float> state_;   // [f, m]
   std::vector<float> w_;       // weights of pairs    [rows, last - common]
-  std::vector<float> dw_;      // their gradients     [rows, last - common]
+  std::vector<float> dw_;      // gradients of w_     [rows, last - common]
   std::vector<float> rows_;    // q_i S of a block    [rows, m]
   std::vector<float> g_;       // [L_q, m]
   std::vector<float> panels_;
@@ -143,8 +143,8 @@ void LinearRows::forward(Index pair, PartResult& result) {
   }
 }
 
-// Visits queries from first to last, with the state of the keys before them, then keys from last to
-// first, with the state of the queries after them.
+// Visits queries in ascending order, with a state of all earlier keys. Then visits keys in
+// descending order, with a state of all later queries.
 void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_output,
                           Gradients& gradients) {
   const Index size = m_ - 1;
@@ -218,7 +218,7 @@ void LinearRows::query_gradients(Index pair, const Block& b, float* d_q) {
                       true);
 }
 
-// Adds the gradients of keys [first, last) from the queries in the state, which all see these keys.
+// Adds the gradients of keys [first, last). All queries in the state see all of these keys.
 void LinearRows::key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v) {
   const Index n = last - first, size = m_ - 1;
   if (n <= 0) return;

@@ -1,9 +1,9 @@
 // A ratio of features in linear time (Katharopoulos et al., 2020, arXiv:2006.16236).
 //
-// If query i sees the first n_i keys and n_i never decreases (all keys, or causal), sums over keys
-// are running sums: with v~ = [v, 1] and the state S = sum_c k_c v~_c^T, output and sum of a row
-// are [l_i output_i, l_i] = q_i S. Weights of keys that only some rows of a block see are computed
-// pair by pair. Backward, with g_i = [d output_i, -d output_i . output_i] / l_i:
+// Query i sees the first n_i keys, and n_i never decreases (all keys, or causal), so that sums over
+// keys are running sums. Let v~ = [v, 1], the state S = sum_c k_c v~_c^T, and l_i the sum of the
+// weights of row i; then [l_i output_i, l_i] = q_i S. If only some rows of a block see a key, its
+// weights are computed singly. Backward, with g_i = [d output_i, -d output_i . output_i] / l_i:
 //   d q_i = sum_c (g_i . v~_c) k_c,  d k_c = sum_i (g_i . v~_c) q_i,  d v_c = sum_i w_ic g_i.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace attnscope::cpu {
 
-// True if the part is a feature ratio whose queries see such growing prefixes of the keys.
+// True if the part is a feature ratio whose queries see the first n_i keys, as above.
 bool is_linear(const Part& part);
 
-// Writes the output and, if defined, the sums l_i to log_sum_exp.
+// Writes result.output, and l_i to result.log_sum_exp if that tensor is defined.
 void forward_linear(const Prepared& prepared, PartResult& result);
 void backward_linear(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
                      Gradients& gradients);

@@ -51,7 +51,7 @@ void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index
 
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels) {
-  // Prefetch: scattered rows arrive late unless all rows of a panel are requested first.
+  // Prefetches all rows of a panel, because scattered rows have a high latency.
   constexpr Index cache_line = 16;  // floats
   for (Index begin = 0; begin < count; begin += panel_width) {
     for (Index x = begin; x < std::min(begin + panel_width, count); ++x) {

@@ -16,7 +16,7 @@ class Packed {
 
   const float* panel(Index head, Index panel) const;  // [size, panel_width]
 
-  // c[m, n] (+)= a[m, size] . rows [first, first + n) of head `head`, transposed.
+  // c[m, n] (+)= a[m, size] . R^T, where R[n, size] is rows [first, first + n) of the head.
   void multiply(const RowKernels& kernels, Index m, const float* a, Index a_stride, Index head,
                 Index first, Index n, float* c, Index c_stride, bool add) const;
 
@@ -31,7 +31,7 @@ void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index
 // Packs panels of `count` rows of `size` numbers; row x begins at rows + columns[x] * size.
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels);
-// c[m, n] (+)= a . panels [first, first + n).
+// c[m, n] (+)= a[m, size] . R^T, where R[n, size] is rows [first, first + n) of `panels`.
 void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_stride,
                      const float* panels, Index size, Index first, Index n, float* c,
                      Index c_stride, bool add);

@@ -18,7 +18,7 @@ constexpr Index min_keys = 2 * panel_width, max_keys = 8 * panel_width;
 constexpr Index key_numbers_per_step = Index{1} << 15;
 // Rectangles with a smaller fraction of allowed pairs use the general pass.
 constexpr double min_plain_fill = 0.3;
-// Number of weights that stay in the L2 cache, together with the weights being written.
+// Number of weights of a step. They fit the L2 cache, together with the weights being written.
 constexpr Index weights_per_step = Index{1} << 16;
 
 Index choose_keys_per_step(Index row_size) {
@@ -99,7 +99,7 @@ bool PlainRows::run_rows(Index row, Index end) {
   return true;
 }
 
-// Finds the keys of each row and group. False if some row has gaps or too few pairs are allowed.
+// Finds the keys of each row and group. False if a row has gaps or too few pairs are allowed.
 bool PlainRows::find_keys() {
   const Pattern& pattern = *prepared_.part.pattern;
   Index pairs = 0, cells = 0;
@@ -113,7 +113,7 @@ bool PlainRows::find_keys() {
       block_.first[i] = block_.last[i] = 0;
       if (runs.empty()) continue;
       block_.first[i] = runs.first->begin;
-      for (const Run& run : runs) {  // several rules may share one run of keys
+      for (const Run& run : runs) {  // adjacent runs may belong to different rules
         if (run.step != 1 || (block_.last[i] != 0 && run.begin != block_.last[i])) return false;
         block_.last[i] = run.end;
       }
@@ -142,7 +142,7 @@ PlainRows::Group PlainRows::all_keys() {
   return keys.end == 0 ? Group{} : keys;
 }
 
-// Scales the queries and bounds their scores. False if a bound is too large.
+// Scales the queries and bounds their scores. Returns false if a bound is too large.
 bool PlainRows::scale_queries() {
   const Index size = prepared_.key_size;
   const float* q = prepared_.q(pair_, row_);
@@ -151,14 +151,14 @@ bool PlainRows::scale_queries() {
   for (Index r = 0; r < rows_; ++r) {
     const float* row = scaled_q_.data() + r * size;
     const float bound = std::sqrt(prepared_.kernels.dot(row, row, size)) * panels_.max_norm();
-    const float shift = std::ceil(bound * 1.001F) + 1;  // covers rounding errors
+    const float shift = std::ceil(bound * 1.001F) + 1;  // an upper bound despite rounding
     if (!(shift <= max_shift)) return false;
     shift_[static_cast<std::size_t>(r)] = shift;
   }
   return true;
 }
 
-// Adds keys [begin, end); begin is the first of a panel.
+// Adds keys [begin, end); `begin` is the first key of a panel.
 void PlainRows::add_keys(Index begin, Index end) {
   const Index size = prepared_.key_size, value_size = prepared_.value_size;
   for (Index r = 0; r < rows_; r += group_rows) {
@@ -167,17 +167,17 @@ void PlainRows::add_keys(Index begin, Index end) {
     const Index key_end = std::min(end, group.end);
     if (key >= key_end) continue;
     const Index rows = std::min(group_rows, rows_ - r);
-    std::array<std::int32_t, group_rows> first{}, last{};  // counted from `key`
+    std::array<std::int32_t, group_rows> first{}, last{};  // keys [first, last), relative to `key`
     for (Index n = 0; n < rows; ++n) {
       const auto i = static_cast<std::size_t>(n), row = static_cast<std::size_t>(r + n);
       first[i] = block_.first[row] - static_cast<std::int32_t>(key);
       last[i] = block_.last[row] - static_cast<std::int32_t>(key);
     }
-    float* p = block_.p.data();  // other groups reuse it, unless weights are requested
+    float* p = block_.p.data();  // all groups reuse this memory unless weights are requested
     if (wanted_.attention) p += r * block_.p_stride + (key - block_.first_key);
     const Index first_key = std::max(key, group.begin);
     const bool is_first = first_key == group.begin;
-    if (is_first) {  // prefetch some rows of the next block
+    if (is_first) {
       prefetch_group(next_q_, r, size);
       prefetch_group(next_k_, r, size);
     }
@@ -194,8 +194,8 @@ void PlainRows::add_keys(Index begin, Index end) {
   }
 }
 
-// Finds the rows to prefetch for the next block, which precedes this one (forward.cpp). Only if
-// each block needs few keys, since memory reads then dominate.
+// Finds the rows to prefetch for the next block; forward.cpp visits blocks in descending order.
+// Sets no rows unless each block needs few keys, because only then memory reads dominate.
 void PlainRows::find_next_rows() {
   next_q_ = next_k_ = next_v_ = nullptr;
   const Index key = block_.first_key - block_rows;

@@ -20,13 +20,13 @@ class PlainRows {
  public:
   PlainRows(const Prepared& prepared, const ResultRequest& wanted, PartResult& result);
 
-  // Computes rows [row, end) of one pair, at most block_rows, up to the first row that requires the
-  // general pass; returns that row or `end`. Results are complete after finish().
+  // Computes rows [row, end) of one pair, at most block_rows rows, until a row requires the general
+  // pass. Returns that row, or `end`. Results are complete after finish().
   Index run(Index pair, Index row, Index end);
   void finish() { writer_.finish(); }
 
  private:
-  struct Group {  // keys shared by group_rows rows
+  struct Group {  // keys [begin, end) that group_rows rows need
     Index begin = 0, end = 0;
   };
 
@@ -49,7 +49,8 @@ class PlainRows {
   Index pair_ = 0, row_ = 0, rows_ = 0;
   // First rows to prefetch for the next block; may be null.
   const float *next_q_ = nullptr, *next_k_ = nullptr, *next_v_ = nullptr;
-  WeightBlock block_;  // p: weights of a group and step, or all if attention is requested
+  WeightBlock
+      block_;  // p: weights of a group and step; of the whole block if attention is requested
   WeightWriter writer_;
   KeyPanels panels_;
   std::array<Group, block_rows / group_rows> groups_;

@@ -6,7 +6,7 @@
 namespace attnscope::cpu {
 namespace {
 
-// True if `a` takes precedence over `b`, see Pooling::Max.
+// True if Pooling::Max selects `a` and not `b`.
 bool is_stronger(float a, float b) {
   const float size_a = std::abs(a), size_b = std::abs(b);
   return size_a > size_b || (size_a == size_b && a > b);
@@ -94,7 +94,7 @@ void CellRow::pool_neighbours() {
   Index c = line_extent_.begin / step;
   if (std::has_single_bit(static_cast<std::size_t>(step)) &&
       (pools_scores() || request_.pooling == Pooling::Mean)) {
-    // Pools all whole cells together, by halving. Columns outside line_extent_ contribute nothing.
+    // Pools all whole cells together by repeated halving. Columns outside line_extent_ are neutral.
     const Index cells = std::min((line_extent_.end + step - 1) / step, request_.width / step) - c;
     const auto halve = pools_scores() ? kernels_.max_of_pairs : kernels_.sum_of_pairs;
     const float* from = line_ + c * step;

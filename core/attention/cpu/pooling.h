@@ -8,8 +8,8 @@
 
 namespace attnscope::cpu {
 
-// Pools one row of cells, each of up to `step` x `step` pairs. Rows of pairs are first pooled into
-// a line with a number per column, which vectorises; finish() then pools `step` neighbours in the
+// Pools one row of cells, each of up to `step` x `step` pairs. add() pools rows of pairs into a
+// line with one number per column, in a vectorised loop; finish() pools `step` neighbours of the
 // line.
 //
 // The maximum of exponentials is the exponential of the maximum: for softmax weights and Max, one
@@ -23,10 +23,10 @@ class CellRow {
                     prepared.part.normaliser == Normaliser::SpanSoftmax),
         is_normalised_(prepared.part.normaliser != Normaliser::None) {}
 
-  // Begins a row of output cells, [request.cell_columns()], that pool `rows` rows of pairs.
+  // Begins a row of cells that pools `rows` rows of pairs. cells: [request.cell_columns()]
   void begin(float* cells, Index rows);
-  // Adds row r of the tile. Overwrites `scores`; `sum` is the row's log-sum-exp, or its sum of
-  // feature products.
+  // Adds row r of the tile. Overwrites `scores`. sum: the row's log-sum-exp, or its sum of feature
+  // products.
   void add(const Tile& tile, Index r, float* scores, float sum);
   void finish();
 
@@ -42,7 +42,7 @@ class CellRow {
   float* cells_ = nullptr;
   float* line_ = nullptr;  // [request.width]; cells_ itself if the step is 1
   std::vector<float> line_buffer_;
-  Extent line_extent_;  // range of columns of the line with weights
+  Extent line_extent_;  // columns of the line to which add() wrote
   Index rows_ = 0;
 };
 

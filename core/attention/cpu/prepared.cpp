@@ -51,7 +51,7 @@ std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) 
   return norms;
 }
 
-// True if every block of rows touches few keys, judged by its first and last row.
+// True if every block of rows touches few keys, judged by the first and last row of the block.
 bool touches_few_keys(const Pattern& pattern) {
   constexpr Index max_keys = 512;
   for (Index head = 0; head < pattern.heads(); ++head) {

@@ -17,7 +17,7 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Number of queries computed together.
 inline constexpr Index block_rows = Arrangement::block_rows;
-// Number of consecutive rows of a block that share an extent, which excludes corners of the block.
+// Number of consecutive rows of a block that share an Extent (columns.h).
 inline constexpr Index group_rows = Arrangement::group_rows;
 // Number of columns of scores computed together.
 inline constexpr Index tile_columns = 128;
@@ -42,9 +42,9 @@ class PerHead {
 };
 
 // Use of a prepared part: a pass, a pass that writes whole maps, tiles of maps, or gradients. Rows
-// are arranged for passes and gradients, otherwise in order. Values are packed for gradients. Keys
-// are packed unless the columns of all blocks have gaps, or each block of a pass needs few keys
-// (packed on demand, see key_panels.h).
+// are arranged for Pass and Gradients, in order for Maps and Tiles. Values are packed for
+// Gradients. Keys are packed unless the columns of all blocks have gaps, or each block of a pass
+// needs few keys (key_panels.h packs them on demand).
 enum class Purpose { Pass, Maps, Tiles, Gradients };
 
 struct Prepared {
@@ -100,17 +100,17 @@ struct Prepared {
   std::vector<std::int32_t> pos_q, pos_k;
   bool key_positions_per_head, has_unit_steps;  // has_unit_steps: positions increase by 1
 
-  // Computes products that overflow float32 in double precision and clamps them to its range.
-  // Slow: enabled only after an infinite score in the forward pass.
+  // True: products that overflow float32 are computed in double precision and clamped to the range
+  // of float32. This is slow, so it is enabled only after an infinite score in the forward pass.
   mutable std::atomic<bool> clamps_overflow = false;
 
-  std::shared_ptr<const Arrangement> arrangement;  // of the pattern, except for maps and tiles
+  std::shared_ptr<const Arrangement> arrangement;  // null for Maps and Tiles
 
   Packed packed_k, packed_v;     // may be undefined, see Purpose
   std::vector<float> key_norms;  // largest |k_j| of each head of packed_k, if is_plain_softmax()
   std::vector<Product> products;
-  std::vector<Rows> query_rows, key_rows, value_rows;  // at most one query and one value array
-  std::vector<Table> scaled_biases, bias, factor;      // at most one bias and one factor
+  std::vector<Rows> query_rows, key_rows, value_rows;  // query_rows, value_rows: at most 1 entry
+  std::vector<Table> scaled_biases, bias, factor;      // bias, factor: at most 1 entry
   PerHead logits;
   Tensor additive_q, additive_k;  // q add_wq [B h, L_q, a], k add_wk [B h, L_k, a]
 };

@@ -9,9 +9,9 @@
 
 namespace attnscope::cpu {
 
-// `rows` is a matrix [L_k, size]. The tile's columns select its rows: in place if the tile is
-// contiguous, otherwise gathered. p and s: [tile.rows, tile.width]; cells outside the tile's
-// extents are skipped, except by spread().
+// `rows` is a matrix [L_k, size], from which the tile's columns select rows. Selected rows are used
+// in place if the tile is contiguous, otherwise gathered. p and s: [tile.rows, tile.width]; cells
+// outside the tile's extents are skipped, except by spread().
 class TileProducts {
  public:
   explicit TileProducts(const RowKernels& kernels) : kernels_(kernels) {}
@@ -29,7 +29,7 @@ class TileProducts {
   const float* selected_rows(const Tile& tile, const float* rows, Index size);
 
  private:
-  // Copies of selected rows. Consecutive blocks often select the same rows, or the same first rows.
+  // Copies of selected rows. Consecutive blocks often begin with equal rows.
   struct Copy {
     const float* rows = nullptr;  // the matrix
     Index size = 0;

@@ -66,8 +66,8 @@ void TileScores::cap(const Tile& tile, float* s, Index s_stride) {
   });
 }
 
-// The tile's rows of a matrix [L_q, size] times the scale, so that scores are scaled without a
-// separate pass.
+// Returns the tile's rows of a matrix [L_q, size] times the scale, which saves a separate pass to
+// scale the scores.
 const float* TileScores::scaled_rows(const Tile& tile, const float* rows, Index size,
                                      std::vector<float>& to) {
   const float scale = prepared_.part.scale;
@@ -103,7 +103,7 @@ void TileScores::add_product(const Tile& tile, const float* q, const Packed& pac
 void TileScores::compute_product(const Tile& tile, float* s, Index s_stride) {
   const Prepared& p = prepared_;
   const Part& part = p.part;
-  if (part.q.defined() && tile.first == 0) {  // shared by the block's other tiles
+  if (part.q.defined() && tile.first == 0) {  // the block's other tiles reuse scaled_q_
     scaled_q_ = scaled_rows(tile, p.q(tile.pair, 0), p.key_size, scaled_q_numbers_);
   }
   if (p.has_product) {
@@ -231,7 +231,7 @@ void TileScores::add_span(const Tile& tile, float* s, Index s_stride) {
 
 void TileScores::add_value_rows(const Tile& tile, const float* p, Index p_stride, float* sum) {
   for (const Prepared::Rows& rows : prepared_.value_rows) {
-    offsets_.set(prepared_, tile);  // compute() may have processed other tiles since
+    offsets_.set(prepared_, tile);  // compute() may have set another tile
     const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
     const Index base = offsets_.min_bucket(), n = offsets_.bucket_count();
     by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
@@ -349,7 +349,7 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_stride,
   }
 }
 
-// sum += scale * ds rows, for the tile's queries.  sum: [L_q, size]
+// Adds scale * ds rows to the rows of the tile's queries in `sum` [L_q, size].
 void TileScores::add_scaled_sum(const Tile& tile, const float* ds, Index ds_stride,
                                 const float* rows, Index size, float* sum) {
   scaled_numbers_.assign(static_cast<std::size_t>(tile.rows * size), 0.0F);
@@ -448,7 +448,7 @@ void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& row
     prepared_.kernels.scale(by_bucket_.data(), tile.rows * n, prepared_.part.scale);
     const float* from = rows.rows.at(tile.pair) + base * size;
     float* d_q = gradients.q.at(0, tile.pair);
-    for (Index r = 0; r < tile.rows;) {  // consecutive rows at once
+    for (Index r = 0; r < tile.rows;) {
       const Index count = tile.queries == nullptr ? tile.rows : 1;
       prepared_.kernels.multiply(count, size, n, by_bucket_.data() + r * n, n, 1, from, size,
                                  d_q + tile.query(r) * size, size, true);

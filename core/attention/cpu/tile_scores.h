@@ -22,22 +22,22 @@ class TileScores {
   // Sets the columns to which the next tiles belong.
   void set_columns(RowColumns& columns) { columns_ = &columns; }
 
-  // Computes s_ic of part.h, or `hidden_score` if the pair is not allowed.  s: [tile.rows,
-  // tile.width], undefined outside the extents. A span-weighted softmax is a softmax of scores plus
-  // log m_z(o), which add_span() adds: -infinity beyond the span. hide_beyond_span() hides the same
-  // pairs.
+  // Computes s_ic (core/part/part.h), or `hidden_score` if the pair is not allowed. Cells outside
+  // the extents stay undefined.  s: [tile.rows, tile.width]
+  // add_span() then adds log m_z(o), -infinity beyond the span, to s. hide_beyond_span()
+  // then writes `hidden_score` to pairs beyond the span.
   void compute(const Tile& tile, float* s, Index s_stride, float hidden_score);
   void add_span(const Tile& tile, float* s, Index s_stride);
   void hide_beyond_span(const Tile& tile, float* s, Index s_stride, float hidden_score);
 
-  // Adds the gradients of all score ingredients, from the gradients ds of the scores, which are
-  // overwritten. The last compute() must be of this tile. ds must be 0 outside the extents and for
-  // pairs that are not allowed.
+  // Adds the gradients of all score ingredients to `gradients`. The last compute() must have been
+  // of this tile. ds: gradients of the scores, 0 outside the extents and for pairs that are not
+  // allowed; overwritten.
   void backward(const Tile& tile, float* ds, Index ds_stride, Gradients& gradients, Index slice);
 
   // sum_r += sum_x p_rx value_rows[bucket of (r, x)].  sum: [tile.rows, d_v]
   void add_value_rows(const Tile& tile, const float* p, Index p_stride, float* sum);
-  // dp_rx += d_output_r . value_rows[bucket], and the gradient of value_rows itself.
+  // dp_rx += d_output_r . value_rows[bucket]. Also adds the gradient of value_rows to `gradients`.
   void value_rows_backward(const Tile& tile, const float* p, Index p_stride, const float* d_output,
                            float* dp, Index dp_stride, Gradients& gradients, Index slice);
 
@@ -76,7 +76,7 @@ class TileScores {
   RowColumns* columns_ = nullptr;
   TileProducts products_;
   TileOffsets offsets_;
-  std::vector<float> by_bucket_;     // scratch: a number per row or column and bucket
+  std::vector<float> by_bucket_;     // scratch  [rows or columns, buckets]
   std::vector<float> product_;       // scale * q . k before the ReLU  [rows, width]
   std::vector<float> capped_;        // tanh(s / score_cap)  [rows, width]
   std::vector<float> unscaled_;      // scores before the factor  [rows, width]

@@ -1,5 +1,5 @@
-// Rectangles of a map on the CPU: scores are computed tile by tile, as in the forward pass, and
-// pooled into cells immediately. Pairs that the pattern excludes are skipped.
+// Rectangles of a map on the CPU. Scores are computed tile by tile, as in the forward pass, and
+// pooled into cells immediately. Pairs that are not allowed are skipped.
 #include "core/attention/tiles.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 // Computes rows of cells of one request; one instance per thread.
 class TileRows {
  public:
-  // max_rows: maximum number of rows of cells that compute() computes together.
+  // max_rows: maximum number of rows of cells per compute().
   TileRows(const cpu::Prepared& prepared, const float* sums, const TileRequest& request,
            Index max_rows)
       : prepared_(prepared),
@@ -48,7 +48,7 @@ class TileRows {
  private:
   cpu::CellRow& cell_row(Index n) { return cells_[static_cast<std::size_t>(n - first_)]; }
 
-  // Adds `count` rows of pairs; `from` counts from the first row of the request.
+  // Adds `count` rows of pairs; `from` is relative to the first row of the request.
   void add_rows(Index from, Index count) {
     for (Index added = 0; added < count && !is_stopping();) {
       const Index row = request_.row + from + added;
@@ -84,7 +84,7 @@ class TileRows {
   cpu::TileScores scores_;
   std::vector<float> s_;  // [block_rows, tile_columns]
   std::vector<cpu::CellRow> cells_;
-  Index first_ = 0;  // first row of cells of compute()
+  Index first_ = 0;  // index of the first row of cells_
 };
 
 class CpuTiles : public AttentionTiles {
@@ -117,7 +117,7 @@ class CpuTiles : public AttentionTiles {
   const cpu::Prepared& prepared() const {
     std::call_once(once_, [this] {
       prepared_ = std::make_unique<const cpu::Prepared>(part_, cpu::Purpose::Tiles);
-      // Scores beyond float32 make the sums infinite.
+      // Huge finite sums result from clamped scores; an empty row has -infinity.
       prepared_->clamps_overflow =
           std::any_of(log_sum_exp_.begin(), log_sum_exp_.end(),
                       [](float sum) { return std::abs(sum) > 1e30F && !std::isinf(sum); });

@@ -7,7 +7,7 @@ namespace attnscope::cpu {
 namespace {
 
 constexpr Index max_in_cache = Index{1} << 20;  // maximum size of a result that uses the caches
-// Floats per cache line, where pieces of rows end.
+// Floats per cache line. Pieces of rows end at cache lines.
 constexpr Index cache_line = 16;
 
 }  // namespace
@@ -56,7 +56,7 @@ void WeightWriter::write(Index numbers) {
   }
 }
 
-// Writes the row's weights of keys [begin, end), zeros for keys that it does not see.
+// Writes weights of row row_ for keys [begin, end), zeros for keys that the row does not see.
 void WeightWriter::write_piece(Index begin, Index end) {
   const auto n = static_cast<std::size_t>(row_);
   const Index first = std::clamp<Index>(block_.first[n], begin, end);

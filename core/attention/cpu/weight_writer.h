@@ -1,5 +1,5 @@
-// Writes weights of finished rows into the requested attention, in steps while the next rows are
-// computed, since the processor would have to wait after a single large write.
+// Writes weights of finished rows into the requested attention. Writes in steps while the next rows
+// are computed, because the processor would stall on a single large write.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace attnscope::cpu {
 
-// Kernel that writes scaled numbers to a result of `size` numbers. It bypasses caches that are
-// smaller than the result; other threads may then read the result only after a fence.
+// Kernel that writes scaled numbers to a result of `size` numbers. For a large result, it bypasses
+// the caches; other threads may then read the result only after a fence.
 using ScaleTo = void (*)(float* to, const float* x, std::ptrdiff_t n, float factor);
 ScaleTo scale_into(const RowKernels& kernels, Index size);
 
@@ -27,8 +27,8 @@ class WeightWriter {
   // attention: [B h, L_q, L_k]; undefined if not requested
   WeightWriter(const RowKernels& kernels, Tensor& attention);
 
-  // Writes the rest of the previous block, then begins `block` and replaces it by the previous one.
-  // plan() divides the remaining work into `steps` calls of advance() before the next submit().
+  // Writes the rest of the current block, then swaps it with `block`. plan() divides the remaining
+  // work into `steps` calls of advance().
   void submit(WeightBlock& block);
   void plan(Index steps);
   void advance();
@@ -43,7 +43,7 @@ class WeightWriter {
   const Index keys_;
   ScaleTo scale_to_;
   WeightBlock block_;
-  Index row_ = 0, column_ = 0;  // next position
+  Index row_ = 0, column_ = 0;  // next weight of block_ to write
   Index numbers_per_step_ = 0;
 };
 

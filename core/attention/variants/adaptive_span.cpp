@@ -23,7 +23,7 @@ Var spans(const OperationInput& input) {
   return scale(sigmoid(head_logits(input, "span.v", "span.b")), max_span);
 }
 
-// Largest distance x <= S with x < R + z; -1 if there is none.
+// Largest distance x with x <= S and x < R + z; -1 if no distance satisfies both.
 Index reach(double z, double ramp, Index max_span) {
   return static_cast<Index>(
       std::ceil(std::clamp(ramp + z, 0.0, static_cast<double>(max_span) + 1)) - 1);

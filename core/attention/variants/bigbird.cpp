@@ -168,7 +168,7 @@ Variant bigbird_variant() {
     const auto rows =
         static_cast<double>(in.values.flag("by_head") ? in.heads * in.queries : in.queries);
     const Index blocks = block_count(in.keys, std::max<Index>(1, in.values.integer("block")));
-    // Adjacent random blocks share a run.
+    // Adjacent random blocks form one run.
     const Index random_runs = std::min(in.values.integer("random_blocks"), (blocks + 1) / 2);
     return rows * static_cast<double>(random_runs) * kBytesOfRun;
   };

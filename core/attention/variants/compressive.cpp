@@ -24,7 +24,7 @@ struct Compressed {
   std::vector<std::int32_t> positions;  // [h n]
 };
 
-// The `count` rows of largest usage, in order of position.  [B h_kv, count]
+// Indices of the `count` rows of largest usage, in order of position.  [B h_kv, count]
 IntTensor most_used_rows(const Tensor& usage, Index count) {
   const Index heads = usage.dim(0), rows = usage.dim(1);
   IntTensor selected({heads, count});
@@ -103,7 +103,7 @@ Compressed compress(const OperationInput& input, const Var& keys, const Var& val
   return result;
 }
 
-// Positions of the columns of all heads, each in the order compressed, memory, segment.
+// Positions of the columns, head by head: compressed rows, memory, segment.
 std::vector<std::int32_t> column_positions(const Compressed& compressed, Index heads, Index memory,
                                            Index length) {
   const std::vector<std::int32_t> recent = positions_from(-memory, memory + length);
@@ -117,14 +117,14 @@ std::vector<std::int32_t> column_positions(const Compressed& compressed, Index h
   return result;
 }
 
-// Rows that a run compressed after earlier segments; recall() (remembered.h) makes them weights.
+// Compressed rows of earlier segments, from the weights that recall() adds (remembered.h).
 std::optional<Compressed> find_compressed(const OperationInput& input) {
   const Var* keys = find_weight(input.weights, "compressed.k");
   if (!keys) return std::nullopt;
   Compressed result{*keys, weight(input.weights, "compressed.v"), {}};
   const Tensor& positions = weight(input.weights, "compressed.position").value();  // [B, n]
   const Index count = positions.dim(1);
-  for (Index head = 0; head < input.heads; ++head) {  // equal for all items of the batch
+  for (Index head = 0; head < input.heads; ++head) {  // positions are equal for all batch items
     for (Index n = 0; n < count; ++n) {
       result.positions.push_back(static_cast<std::int32_t>(positions[n]));
     }

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// Allows distances 0, 1, 2, 4, 8 ... in both directions: any two tokens are a few steps apart.
+// Allows distances 0, 1, 2, 4, 8 ... in both directions, so that few layers connect any two tokens.
 Tensor powers_of_two(const Shape& shape, const Situation&, const Values&) {
   Tensor mask = Tensor::zeros(shape);  // [.., L, L]
   const Index columns = shape.back(), rows = shape[shape.size() - 2];
@@ -24,7 +24,7 @@ Tensor powers_of_two(const Shape& shape, const Situation&, const Values&) {
   return mask;
 }
 
-// Painted mask for any length: truncated, or extended by tokens that see only themselves.
+// Pattern from a painted mask, truncated, or extended by tokens that see only themselves.
 Pattern painted_rows(const PatternInput& in, const MaskRows& painted) {
   const auto count = static_cast<Index>(painted.size());
   return build_rows(in, 1, {"painted", "not painted: itself"},

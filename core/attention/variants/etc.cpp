@@ -14,7 +14,7 @@ std::string etc_objection(const Values& values, const Situation& in) {
   if (in.keys > 0 && global > in.keys) {
     return "global: expected at most the length " + std::to_string(in.keys) + found_text(global);
   }
-  const bool by_sentences = values.choice("by") == "sentences";  // sets segments from the text
+  const bool by_sentences = values.choice("by") == "sentences";
   if (by_sentences && global < 1) return "global: expected at least 1 with by=sentences, found 0";
   if (!values.has("segments") || (by_sentences && in.keys == 0)) return {};
   const auto& segments = values.get<std::vector<Index>>("segments");
@@ -70,7 +70,7 @@ Pattern etc_pattern(const PatternInput& in) {
                     });
 }
 
-// Assigns a global token to each sentence; sentences in excess share the last global token.
+// Assigns a global token to each sentence. Remaining sentences share the last global token.
 void set_segments_from_text(Values& values, const TextStructure& text) {
   if (values.choice("by") != "sentences") return;
   if (!values.has("global")) values.set("global", std::min(text.sentences(), text.tokens()));

@@ -46,7 +46,7 @@ OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend,
 double gmlp_numbers(const MemoryInput& in) {
   const auto keys = static_cast<double>(in.keys);
   const auto copies = static_cast<double>(in.heads == 1 ? 1 : in.heads + 2);
-  return copies * static_cast<double>(in.queries) * keys;  // truncated matrix, copies by head
+  return copies * static_cast<double>(in.queries) * keys;
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ Pattern edge_pattern(const PatternInput& in) {
   });
 }
 
-// Edges from a bracket to its direct contents and to its counterpart, and between neighbours within
-// the same brackets.
+// Edges from a bracket to its direct contents and to the matching bracket, and between consecutive
+// tokens directly within one pair of brackets.
 Edges bracket_edges(const TextStructure& text) {
   std::set<std::pair<Index, Index>> edges(text.brackets.begin(), text.brackets.end());
   std::map<Index, Index> previous_tokens;  // by level
@@ -149,7 +149,7 @@ std::vector<double> degrees(const OperationInput& input) {
   return result;
 }
 
-// 1 / D_i on every edge, or symmetric 1 / sqrt(D_i D_j).  [h, L, L]
+// 1 / D_i on every edge, or 1 / sqrt(D_i D_j) if "normalise" is "symmetric".  [h, L, L]
 Var degree_weights(const OperationInput& input, const Pattern& pattern) {
   const bool symmetric = input.variant.values.choice("normalise") == "symmetric";
   const std::vector<double> degree = degrees(input);
@@ -185,7 +185,7 @@ OperationResult evaluate_graph(const OperationInput& input, Backend& backend,
   return run_part(std::move(part), backend, wanted);
 }
 
-// Binary tree: root 0, children 2i + 1 and 2i + 2 of node i, bidirectional edges.
+// Binary tree with root 0 and bidirectional edges. Node i has children 2i + 1 and 2i + 2.
 Tensor binary_tree(const Shape& shape, const Situation&, const Values&) {
   Tensor edges = Tensor::zeros(shape);  // [L, L]
   for (Index child = 1; child < shape[0]; ++child) {

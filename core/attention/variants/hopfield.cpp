@@ -20,7 +20,7 @@ std::vector<double> changes(const Tensor& old_rows, const Tensor& new_rows) {
   return result;
 }
 
-// Uses the rows of `new_rows` where `is_moving`, and the rows of `old_rows` elsewhere.
+// Selects row n of `new_rows` if is_moving[n], otherwise of `old_rows`.
 Var select_rows(const Var& old_rows, const Var& new_rows, const std::vector<bool>& is_moving) {
   Tensor new_mask({old_rows.dim(0), old_rows.dim(1), 1});
   Tensor old_mask({old_rows.dim(0), old_rows.dim(1), 1});
@@ -39,7 +39,7 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
   if (values.has("beta")) part.scale = static_cast<float>(values.real("beta"));
   part.split.clear();
 
-  // xi: state of the queries before the last step, which computes `attention` from it.
+  // xi: state of the queries before the last step. The last step computes `attention` from xi.
   const Index rows = input.q.dim(0) * input.q.dim(1);
   Var xi = input.q;
   std::vector<bool> is_moving(static_cast<std::size_t>(rows), true);
@@ -94,7 +94,7 @@ Variant hopfield_variant() {
                    .required = true,
                    .initial = Index{3},
                    .illustrative_default = [](Index) -> Value { return Index{8}; },
-                   .limits = {.min = 1, .max = 10000},  // bounds the time of steps without change
+                   .limits = {.min = 1, .max = 10000},  // bounds the time without convergence
                    .slider = {.min = 1, .max = 20}},
                   {.key = "beta",
                    .symbol = "β",

@@ -20,7 +20,7 @@ Parameter size_parameter(const char* key, const char* symbol, const char* label,
           .slider = {.min = 1, .max = 32}};
 }
 
-// Width of the most nearly square image of `pixels` pixels that is at least as wide as high.
+// Width of an image of `pixels` pixels with width >= height, as nearly square as possible.
 Index width_of(Index pixels) {
   Index height = std::max<Index>(1, static_cast<Index>(std::sqrt(static_cast<double>(pixels))));
   while (pixels % height != 0) --height;

@@ -24,7 +24,7 @@ bool is_shared_by(const Values& values, const char* share) {
   return has_projection(values, "projection") && values.choice("share") == share;
 }
 
-// First `count` columns of a weight, which may have more columns than the text has tokens.
+// First `count` columns of a weight. A weight may have more columns than the text has tokens.
 Var first_columns(const NamedVars& weights, const char* name, Index count) {
   const Var& stored = weight(weights, name);
   if (stored.dim(-1) >= count) return slice(stored, -1, 0, count);
@@ -37,14 +37,14 @@ const char* value_weight(const Values& values) {
   return is_shared_by(values, "key_value") ? "lin.e" : "lin.f";
 }
 
-// Product of a matrix [k, L], shared by all heads, or [h, k, L] with x [B h, L, e].
+// Product of `matrix` and x [B h, L, e]. matrix: [k, L] if all heads share it, else [h, k, L].
 Var project_rows(const Var& matrix, const Var& x) {
   if (matrix.rank() == 2) return combine_rows(matrix, x);
   const std::vector<Var> copies(static_cast<std::size_t>(x.dim(0) / matrix.dim(0)), matrix);
   return matmul(copies.size() == 1 ? matrix : concat(copies, 0), x);  // [B h, k, e]
 }
 
-// Reduces x [B h, L, e] to [B h, k, e]. `name`: weight of the modes that have weights.
+// Reduces x [B h, L, e] to [B h, k, e]. name: weight to use, ignored by modes without weights.
 Var shorten_rows(const OperationInput& input, const Var& x, const char* name) {
   const Values& values = input.variant.values;
   const Index count = row_count(values), size = window_count(x.dim(1), count);
@@ -56,7 +56,7 @@ Var shorten_rows(const OperationInput& input, const Var& x, const char* name) {
   return window_convolution(x, first_columns(input.weights, name, size), input.heads, size, count);
 }
 
-// Matrix that mixes keys ("lin.e") or values, for linear modes: [h or 1, k, L].
+// Matrix by which a linear mode mixes keys or values. name: its weight.  [h or 1, k, L]
 Tensor mixing_matrix(const OperationInput& input, Index length, const char* name) {
   const Values& values = input.variant.values;
   const Index count = row_count(values), size = window_count(length, count);
@@ -74,7 +74,7 @@ Tensor mixing_matrix(const OperationInput& input, Index length, const char* name
   return matrix;
 }
 
-// attention @ F.  [B h, L_q, L]
+// attention @ F, where F is the matrix that mixes the values.  [B h, L_q, L]
 Tensor implied_weights(const OperationInput& input, const Tensor& attention, Index length) {
   const Tensor matrix = mixing_matrix(input, length, value_weight(input.variant.values));
   std::vector<Var> pair_weights;

@@ -89,7 +89,7 @@ WeightInfo global_projection(const std::string& letter, const char* operand, boo
 
 double longformer_numbers(const MemoryInput& in) {
   if (!has_own_projections(in.values)) return 0;
-  // Three additional projections, their concatenations with q, k and v, and sums of the halves.
+  // Three additional projections, concatenations of these with q, k and v, and sums of both halves.
   constexpr double kVectors = 14;
   return kVectors * static_cast<double>(in.batch * in.heads) *
          static_cast<double>(in.keys * in.key_size);

@@ -17,9 +17,9 @@
 namespace attnscope {
 namespace {
 
-// Hashes of each position in each of n rounds, [n, h, L] each.
+// Hashes of each position in each of n rounds.
 struct Hashes {
-  IntTensor bucket, rank;
+  IntTensor bucket, rank;  // [n, h, L]
   // Positions of each round, sorted by bucket, then by position.  [n, h, L]
   std::vector<std::int32_t> order;
 };
@@ -45,7 +45,7 @@ bool is_released_form(const Values& values) {
   return values.choice("form") == "released";
 }
 
-// argmax([x R ; -x R]), the first maximum. R: [d_k, half], rows `columns` numbers apart.
+// Index of the first maximum of [x R ; -x R]. R: [d_k, half] with row stride `columns`.
 std::int32_t hash(const float* x, const float* rotation, Index size, Index half, Index columns) {
   std::vector<double> rotated(static_cast<std::size_t>(2 * half), 0.0);
   for (Index c = 0; c < size; ++c) {
@@ -60,8 +60,8 @@ std::int32_t hash(const float* x, const float* rotation, Index size, Index half,
   return static_cast<std::int32_t>(first_maximum(rotated));
 }
 
-// Combines the buckets of all factors, which use separate columns of the rotation; the first factor
-// has stride 1.
+// Combines the buckets of all factors into one bucket; the first factor has stride 1. Each factor
+// uses separate columns of the rotation.
 std::int32_t hash(const float* x, const float* rotation, Index size, Index columns,
                   const std::vector<Index>& factors) {
   Index bucket = 0, stride = 1, first = 0;
@@ -100,7 +100,7 @@ Hashes hash_rows(const Tensor& q, const Tensor& rotation, const std::vector<Inde
 }
 
 // Adds the keys of the bucket of position i in one round, except i itself. With chunks, adds only
-// keys in the same and the neighbouring chunks of the sorted positions.
+// keys in the chunk of i and in its neighbouring chunks of the sorted positions.
 void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index head, Index i,
                const Values& values) {
   const Index chunk = values.integer("chunk");
@@ -143,10 +143,10 @@ Pattern hashed_pattern(const OperationInput& input, const Hashes& hashes) {
   return rows.finish();
 }
 
-// ---- Released code: the chunks of all rounds form a circle, a chunk sees its neighbouring chunks
-// regardless of bucket, and a key that a query sees n times has n columns.
+// ---- Rules of the released code: The chunks of all rounds form a circle. A chunk sees its
+// neighbouring chunks regardless of bucket. A key that a query sees n times has n columns.
 
-// Number of times that a query sees a key, and the first round in which it does.
+// Number of times that a query sees a key, and the first round in which the query sees it.
 struct KeyOccurrences {
   std::int32_t count = 0, round = 0;
 };
@@ -206,7 +206,7 @@ Pattern copies_pattern(const OperationInput& input, const VisibleKeys& visible_k
   return rows.finish();
 }
 
-// Merges the columns of copies: adds them if `sum`, otherwise uses the first (equal scores).
+// Merges the copies of each column: sums weights if `sum`, otherwise uses the first copy's scores.
 Tensor merge_copies(const Tensor& columns, Index copies, bool sum) {
   const Index heads = columns.dim(0), queries = columns.dim(1);
   const Index length = columns.dim(2) / copies;

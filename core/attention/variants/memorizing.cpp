@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-// The `top` stored keys of largest product with each query, the first if equal.  [rows, top]
+// Ascending indices of the `top` stored keys with the largest product per query.  [h L_q, top]
 std::vector<std::int32_t> nearest_keys(const Tensor& q, const Tensor& memory, Index heads,
                                        Index kv_heads, Index top) {
   const Index queries = q.dim(1), size = q.dim(2), stored_count = memory.dim(1);
@@ -108,7 +108,7 @@ OperationResult evaluate_memorizing(const OperationInput& original, Backend& bac
   local.k = unit_rows(input.k);
   local.split.clear();
   apply_encoding(local, input, true);
-  const float scale = local.scale;  // an encoding's default scale also applies to the retrieval
+  const float scale = local.scale;  // the retrieval uses the scale of the encoding, too
   OperationResult result = run_part(std::move(local), backend, part_wanted);
   OperationResult retrieved;
   const std::vector<std::int32_t> nearest =
@@ -192,7 +192,7 @@ Variant memorizing_variant() {
   v.memory.remember = remember_keys;
   v.objection = [](const Values& values, const Situation& in) -> std::string {
     const Index top = values.integer("top"), memory = in.dimensions.memory;
-    if (!in.dimensions.is_memory_final || top <= memory) return {};  // in a model, the memory grows
+    if (!in.dimensions.is_memory_final || top <= memory) return {};  // memories of models grow
     return "top: expected at most the " + std::to_string(memory) + " rows of mem.k" +
            found_text(top);
   };

@@ -17,14 +17,14 @@
 namespace attnscope {
 namespace {
 
-// Orthogonalises the rows of each block of `size` rows, and scales each row to the length of the
-// same row of `length_rows`.
+// Orthogonalises the rows of each block of `size` rows. Scales row n to the length of row n of
+// `length_rows`.
 void orthogonalise(float* rows, Index count, Index size, const Tensor& length_rows) {
   using Matrix = Eigen::MatrixXd;
   for (Index first = 0; first < count; first += size) {
     check_stop();
     const Index block_size = std::min(size, count - first);
-    Matrix block(size, block_size), lengths(size, block_size);  // rows as columns
+    Matrix block(size, block_size), lengths(size, block_size);  // transposed rows
     for (Index r = 0; r < block_size; ++r) {
       for (Index i = 0; i < size; ++i) {
         block(i, r) = rows[(first + r) * size + i];
@@ -81,7 +81,7 @@ Tensor exponent_offsets(const Tensor& x, bool by_row) {
   return result;
 }
 
-// Larger exponents make float32 rounding visible in the weights.
+// Maximum exponent for float32. Rounding of larger exponents is visible in the weights.
 constexpr float kMaxRoundedExponent = 16;
 
 // s w·x - s² |x|² / 2 for every row of x and w, or s² |x|² / 2 if w is undefined.
@@ -125,7 +125,7 @@ bool has_visible_rounding(const Tensor& half_squares) {
                       [](float x) { return x <= kMaxRoundedExponent; });
 }
 
-// exp(exponents) up to factors that cancel in the ratio: one per query, one per head for keys.
+// exp(exponents), divided by factors that cancel in the ratio: one per query, or per head of keys.
 Var plain_exponentials(const Features& features, bool is_query) {
   const Var& exponents = features.exponents;
   Var shifted = subtract(exponents, exponent_offsets(exponents.value(), is_query));
@@ -194,7 +194,7 @@ OperationResult evaluate_performer(const OperationInput& original, Backend& back
 double performer_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
-  // Exponents and features of queries and keys, their inputs, and exponents in double precision.
+  // Inputs, exponents and features of queries and keys; exponents in double precision, too.
   const double numbers_per_row = in.values.choice("kind") == "positive" ? 5 : 9;
   const double directions =
       3 * static_cast<double>(in.heads * in.key_size) * features;  // drawn and orthogonalised

@@ -120,7 +120,7 @@ double rfa_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
   const double directions = 2 * static_cast<double>(in.heads * in.key_size) * features;
-  // Angles, two arrays of sines and cosines, and those of the keys in double precision.
+  // Angles, two arrays of sines and cosines, sines and cosines of the keys in double precision.
   return features * 7 * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }

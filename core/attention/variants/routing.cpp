@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kIterations = 10;
 
-// Cluster of each row: the centroid of largest product, the first if equal.
+// Cluster of each row: the first centroid with the largest product.
 template <class Centroid>
 std::vector<std::int32_t> cluster_rows(const std::vector<double>& rows, const Centroid* centroids,
                                        Index clusters, Index size) {
@@ -43,7 +43,7 @@ Doubles k_means(const std::vector<double>& rows, Index clusters, Index size, std
   centroids.reserve(static_cast<std::size_t>(clusters * size));
   for (Index c = 0; c < clusters; ++c) {
     check_stop();
-    const Index position = c % count;  // no row repeats if clusters <= count
+    const Index position = c % count;  // rows repeat only if clusters > count
     const auto pick =
         position + static_cast<Index>(random.below(static_cast<std::uint64_t>(count - position)));
     std::swap(order[static_cast<std::size_t>(position)], order[static_cast<std::size_t>(pick)]);
@@ -135,13 +135,13 @@ bool is_shared(const Values& values) {
   return values.flag("shared");
 }
 
-// Keys of every head; the queries if they also serve as keys.
+// Keys of every head. If queries also serve as keys, returns the queries.
 Var head_keys(const OperationInput& input) {
   if (is_shared(input.variant.values)) return input.q;
   return repeat_heads(input.k, input.heads, input.kv_heads);
 }
 
-// Split products of an input encoding with the addends of the queries as addends of the keys.
+// Copy of the split products in which the addends of the queries replace the addends of the keys.
 std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   std::vector<ExtraProduct> result = split;
   for (ExtraProduct& product : result) {
@@ -231,9 +231,9 @@ double routing_memory(const MemoryInput& in) {
   const auto queries = static_cast<double>(in.queries), keys = static_cast<double>(in.keys);
   const auto clusters = static_cast<double>(in.values.integer("clusters"));
   const double pairs = (in.causal ? 0.5 : 1) * static_cast<double>(in.heads) * queries * keys;
-  // Assumes clusters of similar size, whose members are mostly not adjacent.
+  // Assumes clusters of similar size, most of whose members are not adjacent.
   const double runs = pairs / clusters * (1 - 1 / clusters);
-  const double rows = 2 * static_cast<double>(in.key_size) * (queries + keys);  // of unit length
+  const double rows = 2 * static_cast<double>(in.key_size) * (queries + keys);  // unit rows
   const double centroids = 2 * static_cast<double>(in.key_size) * clusters;  // centroids and sums
   return runs * kBytesOfRun + (rows + centroids) * sizeof(double);
 }
@@ -294,7 +294,7 @@ Variant routing_variant() {
     if (find_weight(weights, "routing.centroid")) return {};
     return "clusters depend on the whole text, since there are no trained centroids";
   };
-  v.cost.head = [](const CostInput& in) {  // products with all centroids, then within the cluster
+  v.cost.head = [](const CostInput& in) {  // products with all centroids and within clusters
     const Index rows = is_shared(in.values) ? in.queries : in.queries + in.keys;
     return in.pairs + static_cast<double>(rows * in.values.integer("clusters"));
   };

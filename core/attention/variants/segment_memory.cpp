@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-// Pattern of the last `reach` positions, including the query's own.
+// Pattern of the last `reach` positions, including the position of the query.
 Pattern reach_pattern(Index queries, Index memory, Index length, Index first, Index reach) {
   PatternBuilder rows(1, queries, memory + length, {std::to_string(reach) + " back"});
   for (Index i = 0; i < queries; ++i) {

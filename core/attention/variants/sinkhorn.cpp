@@ -48,7 +48,7 @@ Var sorted_blocks(const Var& p, const Var& x, Index batch) {
   return reshape(matmul(repeated_p, x_blocks), x.shape());
 }
 
-// Pattern in which queries of block I attend to K_I in columns [0, L) and K'_I in columns [L, 2 L).
+// Pattern in which block I attends to K_I in columns [0, L) and sorted K'_I in columns [L, 2 L).
 Pattern two_block_pattern(Index length, Index block) {
   PatternBuilder rows(1, length, 2 * length, {"own block", "sorted block"});
   for (Index i = 0; i < length; ++i) {
@@ -76,7 +76,8 @@ Pattern token_pattern(const Tensor& p, Index length, Index block) {
   return rows.finish();
 }
 
-// Adds P_IJ times the weight on sorted row t of block I to row t of every block J.  [B h, L, L]
+// Weights on tokens: the weight b on row t of sorted block I adds P_IJ b to row t of every block J;
+// weights on the query's block are copied.  [B h, L, L]
 Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
   const Index pairs = attention.dim(0), length = attention.dim(1), blocks = length / block;
   Tensor implied = Tensor::zeros({pairs, length, length});
@@ -123,7 +124,7 @@ double sinkhorn_floats(const MemoryInput& in) {
   const auto heads = static_cast<double>(in.heads), keys = static_cast<double>(in.keys);
   const double blocks = keys / static_cast<double>(std::max<Index>(1, in.values.integer("block")));
   const double implied = in.maps ? static_cast<double>(in.queries) * keys : 0;
-  return heads * (6 * blocks * blocks + implied);  // 6: matching with intermediate results
+  return heads * (6 * blocks * blocks + implied);  // 6: the matching and its intermediate results
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ Variant sinkhorn_variant() {
     if (in.keys == 0 || in.keys % block == 0) return {};
     return "block: expected a divisor of the length " + std::to_string(in.keys) + found_text(block);
   };
-  v.cost.head = [](const CostInput& in) {  // the own and the sorted block
+  v.cost.head = [](const CostInput& in) {  // each query attends to two blocks
     return static_cast<double>(2 * in.values.integer("block") * in.queries);
   };
   v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * sinkhorn_floats(in); };

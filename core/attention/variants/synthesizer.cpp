@@ -40,7 +40,7 @@ Var dense_logits(const OperationInput& input) {
   return split_heads(logits, heads);
 }
 
-// Random matrices over positions. Those of a shorter text are submatrices.  [h, L, L]
+// Random matrices over positions. Matrices of shorter texts are submatrices.  [h, L, L]
 Tensor drawn_matrices(const OperationInput& input, Index length) {
   constexpr Index kMaxNumbers = Index{1} << 28;
   if (input.heads * length > kMaxNumbers / length) {

@@ -29,8 +29,8 @@ double Completion::mean_error() const {
 
 namespace {
 
-// Predicts pixels one by one. Models with patterns over the whole image read an image padded with
-// black pixels, which no earlier pixel attends to; other models read only the prefix.
+// Predicts pixels one by one. Models with patterns over the whole image read the known pixels
+// padded with black ones, to which no known pixel attends; other models read only the known pixels.
 class PixelPredictor {
  public:
   PixelPredictor(const Model& model, const Continuation& start)

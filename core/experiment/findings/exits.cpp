@@ -37,7 +37,7 @@ IntTensor next_ids(const std::vector<TraceToken>& tokens) {
   return next;
 }
 
-// Oracle input with the parameters of the trained rule, without layers.
+// Oracle input with the parameters of the trained rule; add_layer() then adds each layer.
 OracleInput make_oracle_input(const Choice& rule, const IntTensor& targets) {
   OracleInput input{.targets = targets, .length = targets.size()};
   input.is_per_sequence = exit_rule(rule.id).distribution_at == 0;
@@ -96,8 +96,8 @@ double bits_per_token(const Tensor& logits, const IntTensor& targets) {
   return count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Alternates the runs, since the speed of a machine varies, and reports minimum times, which depend
-// least on other processes.
+// Alternates the runs because the speed of a machine varies. Reports minimum times because they
+// depend least on other processes.
 ExitWork measure_work(const RunSpec& full_spec, const RunSpec& early_spec, ExperimentRun& run,
                       const FindingProgress& progress) {
   constexpr int kMinRuns = 5, kMaxRuns = 15;
@@ -132,7 +132,7 @@ ExitWork measure_work(const RunSpec& full_spec, const RunSpec& early_spec, Exper
   return work;
 }
 
-// The exit rule with `decay`; nullopt without one, or if the rule's threshold is constant.
+// The exit rule with this decay; nullopt if `decay` is nullopt or the rule's threshold is constant.
 std::optional<Choice> with_decay(const ModelConfig& config, std::optional<double> decay) {
   if (!decay || !exit_rule(config.exits->id).decays) return std::nullopt;
   Choice rule = *config.exits;

@@ -1,5 +1,5 @@
 // Finding "maps": attention maps that are too large to store, computed in tiles. One MapPyramid
-// serves all maps of a window and caches their tiles. A view requests the tiles of its visible
+// computes and caches the tiles of all maps of a window. A view requests the tiles of its visible
 // region at its display resolution.
 #include "core/attention/map_pyramid.h"
 #include "core/experiment/finding.h"

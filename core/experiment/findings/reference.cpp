@@ -8,7 +8,7 @@ Finding reference_finding() {
   return {.id = Findings::reference.id,
           .summary = "Run B of a comparison, or the run without interventions.",
           .exists = [](const Session& session) { return reference_of(session).has_value(); },
-          // The cache of runs has an entry for the reference.
+          // Never reused as a finding: the cache of runs contains the reference.
           .is_reusable = [](const RunSpec&, const RunSpec&) { return false; },
           .with_run =
               [](const FinishedRun& run, Findings& results) {

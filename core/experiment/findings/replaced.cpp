@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// Position of the token nearest to the middle that begins a word; the middle without such a token.
+// Position of the token nearest to the middle that begins a word; the middle if none does.
 Index default_position(const std::vector<TraceToken>& tokens) {
   constexpr std::size_t kMinWordBytes = 4;  // with the preceding space
   const auto count = static_cast<Index>(tokens.size());

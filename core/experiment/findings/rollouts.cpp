@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Maximum number of steps, since the attention of longer rollouts would not fit into memory.
+// Maximum number of steps. The attention of longer rollouts would not fit into memory.
 constexpr Index kMaxSteps = 64;
 
 // Reason why this model does not act on the grid; empty if it does.

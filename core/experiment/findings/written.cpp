@@ -29,7 +29,7 @@ std::string subscript(std::size_t number) {
   return kDigits[std::min<std::size_t>(number, 4)];
 }
 
-// Rejects interventions: they refer to positions of a known target, not of one to be generated.
+// Rejects interventions: they refer to positions in a known target.
 GeneratedTarget generate_target(const RunSpec& spec, const TargetSettings& settings,
                                 ExperimentRun& run, const FindingProgress& progress) {
   GeneratedTarget target;

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// Last token of every sequence.  [n, d] -> [B, d]
+// Rows of the last token of every sequence.  [n, d] -> [B, d]
 Var last_tokens(const Pass& pass, const Var& x) {
   const Index length = x.dim(0) / pass.batch();
   if (length == 1) return x;

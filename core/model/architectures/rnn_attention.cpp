@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// States of a GRU over inputs x [B, L, d], from s [B, d].  [B, L, d]
+// States of a GRU with inputs x [B, L, d] and initial state s [B, d].  [B, L, d]
 Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
   const Index batch = x.dim(0), length = x.dim(1), width = x.dim(2);
   const Var inputs = add(matmul(x, pass.weight(prefix + "w_ih")), pass.weight(prefix + "b_ih"));

@@ -40,7 +40,7 @@ void check_batch(const Batch& batch, const ModelConfig& config) {
   }
 }
 
-// True if the last action of every sequence is -1 (not taken yet); then it has no token.
+// True if the last action of every sequence is -1 (not taken yet). These actions have no token.
 bool lacks_last_action(const Batch& batch) {
   const Index items = batch.actions.dim(0), steps = batch.actions.dim(1);
   Index open_count = 0;
@@ -171,7 +171,7 @@ Architecture trajectory_architecture() {
                token_weight("embed.action", "Vector of each action.", "actions"),
                token_weight("embed.time", "Vector of each step.", "most_steps")};
   a.refusal = trajectory_refusal;
-  a.adapt = [](ModelConfig& config) {  // no text tokens
+  a.adapt = [](ModelConfig& config) {  // the model predicts actions instead of text
     config.vocabulary = config.architecture.values.integer("actions");
     config.tied_output = false;
     config.causal = true;

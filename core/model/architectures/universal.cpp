@@ -60,7 +60,7 @@ class Halting {
 
   const Var& output() const { return output_; }
 
-  // Mean over positions of N + R; N has no gradient.
+  // Ponder cost: mean over positions of step count N plus remainder R. N has no gradient.
   Var ponder() const {
     Tensor steps(running_.shape());
     std::ranges::transform(steps_, steps.begin(), [](std::int32_t n) { return float(n); });
@@ -81,7 +81,7 @@ class Halting {
  private:
   Pass& pass_;
   double threshold_;
-  Tensor running_;  // [n] 1 for active positions, 0 for halted ones
+  Tensor running_;  // [n] 1 for active positions, 0 for halted positions
   IntTensor steps_;
   Var accumulated_, remainder_, output_;
   std::vector<double> sums_;

@@ -1,4 +1,4 @@
-// gru: a gate controls the share of a block's output. Parisotto et al., 2019.
+// gru: a gate mixes the input and the output of a block. Parisotto et al., 2019.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/model/residual_connection.h"

@@ -1,5 +1,5 @@
 // reversible: two streams, each updated by a function of the other, so that the activations of a
-// layer can be recomputed from those of the next. Gomez et al., 2017; Kitaev et al., 2020.
+// layer can be recomputed from its output. Gomez et al., 2017; Kitaev et al., 2020.
 //
 //   forward   x1 += Attn(norm(x2)),   x2 += FF(norm(x1)),   x = (x1 + x2) / 2 after the last layer,
 //             or [x1, x2]
@@ -29,7 +29,7 @@ Var apply_attention(Pass& pass, const Site& site, const Var& x2) {
       pass.self_attention(site, is_added ? pass.add_layer_positions(site, x2) : x2));
 }
 
-// Rows of a chunk of the positions.
+// Rows [first, first + count).
 struct Chunk {
   Index first, count;
 };
@@ -75,7 +75,7 @@ void tap_residual(Pass& pass, const Site& site, const Streams& streams) {
   pass.tap(tap_prefix(site) + "residual", read_streams(pass, streams));
 }
 
-// Backpropagates through y = f(x): accumulates the gradients of the weights and returns that of x.
+// Backpropagates through y = f(x). Accumulates gradients of weights and returns the gradient of x.
 template <class Function>
 Tensor backpropagate(const Function& function, const Tensor& x, const Tensor& gradient, Tensor& y) {
   const Var input = Var::parameter(x);
@@ -87,7 +87,7 @@ Tensor backpropagate(const Function& function, const Tensor& x, const Tensor& gr
 }
 
 // Backpropagates through the feed-forward, with a tape for one chunk at a time. Dropout multiplies
-// values and gradients by the same mask, drawn again from the same seed.
+// gradients by the mask of the forward pass, drawn again from its seed.
 Tensor backpropagate_feed_forward(Pass& pass, const Site& site, const Tensor& x1,
                                   const Tensor& gradient, Tensor& ffn_output) {
   const std::uint64_t dropouts = pass.dropouts();

@@ -8,8 +8,7 @@
 
 namespace attnscope {
 
-// tokenizer.json of a BPE or WordPiece tokenizer, without its tokens ("vocab" is empty) and
-// without merges.
+// tokenizer.json of a BPE or WordPiece tokenizer, with empty "vocab" and "merges".
 Json gguf_tokenizer_frame(const GgufVocabulary& vocabulary, const Json& metadata);
 
 // "added_tokens" of tokenizer.json: the tokens that are matched in a text.

@@ -13,7 +13,7 @@ std::string lower_case_name(const Json& metadata) {
   return text;
 }
 
-// White space that a token includes, which files do not state: known by the models' names.
+// White space that added tokens include. Files do not state it: it follows from the model's name.
 class AddedWhiteSpace {
  public:
   AddedWhiteSpace(const GgufVocabulary& vocabulary, const Json& metadata)
@@ -41,7 +41,7 @@ Json text_part(const char* name, int segment) {
   return {{"Sequence", {{"id", name}, {"type_id", segment}}}};
 }
 
-// "[CLS] A [SEP] B [SEP]", "<s> A </s> </s> B </s>".
+// Template "[CLS] A [SEP] B [SEP]" (BERT) or "<s> A </s> </s> B </s>".
 Json post_processor(const GgufVocabulary& vocabulary) {
   const GgufSpecialTokens& special = vocabulary.special;
   const bool is_bert = vocabulary.model == "bert";

@@ -1,5 +1,5 @@
-// Expressions as in the tokenizer.json of the models' publishers, else as in llama.cpp's
-// llama-vocab.cpp, which deviates where its engine lacks a feature, such as upper-case letters.
+// Expressions of each model's published tokenizer.json, else of llama.cpp's llama-vocab.cpp, which
+// rewrites features that its engine lacks, such as classes of upper-case letters.
 #include "core/text/file/gguf_pretokenizers.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ const std::string kLines = R"([^\n]+|[\n]+)";
 const std::string kHanAndKana = "[一-龥぀-ゟ゠-ヿ]+";
 const std::string kSpaces = R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
-// Words, numbers by the expression `number`, punctuation with line ends, spaces.
+// Words, numbers (expression `number`), punctuation with line ends, spaces.
 std::string words_and(const std::string& number) {
   return R"([^\r\n\p{L}\p{N}]?\p{L}+|)" + number + R"(| ?[^\s\p{L}\p{N}]+[\r\n]*)" + kSpaces;
 }
@@ -77,7 +77,7 @@ std::string bailing() {
          R"(\s*[\r\n]|\s+(?!\S)|\s+)";
 }
 
-// Words, and punctuation followed by `ends`.
+// Words and punctuation. `ends` continues the expression after a run of punctuation.
 std::string deepseek3(const std::string& ends) {
   return R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|)"
          R"([^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+)" +
@@ -112,7 +112,7 @@ Steps chameleon() {
           R"([\p{P}!-/:-@\[-`{-~])", kGpt2Expression};
 }
 
-// Groups numbers by three digits, counted from the last.
+// Groups the digits of a number by three, counted from the last digit.
 Steps afmoe() {
   return {R"(\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N})))",
           "[一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-"

@@ -16,7 +16,7 @@ enum class GgufAlphabet {
 
 struct GgufPretokenizer {
   std::vector<std::string_view> names;
-  // Applied in order: an expression whose matches become pieces, or a step of tokenizer.json.
+  // Applied in order: expressions whose matches become pieces, and JSON steps of tokenizer.json.
   std::vector<std::string> steps;
   GgufAlphabet alphabet = GgufAlphabet::Bytes;
   bool composes = false;        // normalizes the text to NFC
@@ -25,7 +25,7 @@ struct GgufPretokenizer {
   bool adds_separator = false;  // default of "add_sep_token"
 };
 
-// Null for an unknown name. "" is the name of files without "tokenizer.ggml.pre".
+// Null for an unknown name. Files without "tokenizer.ggml.pre" have the name "".
 const GgufPretokenizer* find_gguf_pretokenizer(std::string_view name);
 const std::vector<GgufPretokenizer>& gguf_pretokenizers();
 

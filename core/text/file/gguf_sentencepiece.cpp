@@ -30,7 +30,7 @@ void append_bytes(std::string& message, unsigned field, std::string_view bytes) 
   message += bytes;
 }
 
-// Tables of normalization, stored as a list of numbers from -128 to 255.
+// Bytes of the normalization table, stored as a list of numbers from -128 to 255.
 std::string character_map(const Json& metadata, const GgufVocabulary& vocabulary) {
   const Json* values = find_gguf_value(metadata, "precompiled_charsmap");
   if (values == nullptr) return "";
@@ -47,7 +47,7 @@ std::string character_map(const Json& metadata, const GgufVocabulary& vocabulary
   return bytes;
 }
 
-// Unused tokens of a BPE model fill up the vocabulary; its format has no such type.
+// Stored type. BPE models have no type for unused tokens: these become control tokens.
 GgufTokenType piece_type(GgufTokenType type, bool unigram) {
   return type == GgufTokenType::Unused && !unigram ? GgufTokenType::Control : type;
 }
@@ -82,7 +82,7 @@ std::string sentencepiece_model(const GgufVocabulary& vocabulary, const Json& me
   return model;
 }
 
-// "": plain SentencePiece.
+// Tokenizer class; "": plain SentencePiece.
 const char* class_name(const GgufVocabulary& vocabulary) {
   if (vocabulary.model == "llama") return "LlamaTokenizer";
   if (!vocabulary.add_begin) return "T5Tokenizer";
@@ -105,7 +105,7 @@ std::map<std::string, std::string> gguf_sentencepiece_files(const GgufVocabulary
     entry.erase("id");
   }
   config["added_tokens_decoder"] = std::move(added);
-  if (vocabulary.model == "t5") config["extra_ids"] = 0;  // in the vocabulary
+  if (vocabulary.model == "t5") config["extra_ids"] = 0;  // the vocabulary contains the extra ids
   const char* file = vocabulary.model == "t5" ? "spiece.model" : "tokenizer.model";
   return {{file, sentencepiece_model(vocabulary, metadata)},
           {"tokenizer_config.json", config.dump(1)}};

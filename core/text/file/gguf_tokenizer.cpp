@@ -32,7 +32,7 @@ const Json& merge_list(const GgufVocabulary& vocabulary, const Json& metadata) {
       "two tokens whose concatenation is a token");
 }
 
-// The first token can begin with a space.
+// Splits a merge. Its left token can begin with a space.
 GgufMerge split_merge(const GgufVocabulary& vocabulary, std::size_t n, const Json& merge) {
   if (!merge.is_string()) fail_merge(vocabulary, n, merge);
   const std::string_view text = merge.text();
@@ -99,12 +99,12 @@ std::string merges_text(const GgufVocabulary& vocabulary, const Json& metadata) 
   return text;
 }
 
-// Text of tokenizer.json: `frame` with its tokens and merges.
+// Text of tokenizer.json: `frame` with tokens and merges filled in.
 std::string tokenizer_json(const GgufVocabulary& vocabulary, const Json& metadata,
                            const Json& frame) {
   std::string text = frame.dump();
   const auto fill = [&](std::string_view empty, const std::string& content) {
-    text.insert(text.find(empty) + empty.size() - 1, content);  // strings have no bare quotes
+    text.insert(text.find(empty) + empty.size() - 1, content);  // quotes in strings are escaped
   };
   fill(R"("vocab":{})", vocabulary_text(vocabulary));
   if (vocabulary.model != "bert") fill(R"("merges":[])", merges_text(vocabulary, metadata));

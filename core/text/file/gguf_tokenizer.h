@@ -1,9 +1,9 @@
 // Tokenizers of GGUF files.
 //
-// The metadata "tokenizer.ggml.*" describe a tokenizer by llama.cpp's own names. These functions
+// The metadata "tokenizer.ggml.*" describe a tokenizer by llama.cpp's names. These functions
 // translate the models "gpt2" (byte-level BPE), "gemma4" (BPE), "bert" (WordPiece), "llama" and
-// "t5" (SentencePiece's BPE and Unigram). Control and unknown tokens written out in a text are
-// recognised, as by llama_tokenize() with `parse_special`.
+// "t5" (SentencePiece's BPE and Unigram). Control and unknown tokens are matched in a text, as by
+// llama_tokenize() with `parse_special`.
 #pragma once
 
 #include <map>
@@ -20,9 +20,9 @@ namespace attnscope {
 // gguf_tokenizer_files().
 std::shared_ptr<const Tokenizer> gguf_tokenizer(const Json& metadata, const std::string& place);
 
-// Contents by name of equivalent Hugging Face files for tokenizer_from_files(): tokenizer.json,
-// spiece.model or tokenizer.model; and tokenizer_config.json, which includes the chat template.
-// Slower than gguf_tokenizer(), which does not parse them.
+// Equivalent Hugging Face files for tokenizer_from_files(), contents by name: one of
+// tokenizer.json, spiece.model and tokenizer.model; and tokenizer_config.json, with the chat
+// template. Loading these files is slower than gguf_tokenizer().
 std::map<std::string, std::string> gguf_tokenizer_files(const Json& metadata,
                                                         const std::string& place);
 

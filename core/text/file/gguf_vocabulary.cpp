@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Markers that end a reply or frame code to fill in, with the type "normal" in some files.
+// Markers that end a reply or frame code to fill in. Some files give them the type "normal".
 // clang-format off
 constexpr std::string_view kControlTokens[] = {
     "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
@@ -68,7 +68,7 @@ class GgufReader {
     }
   }
 
-  // The list `key` with a member per token; null if absent.
+  // The list `key`, with one member per token; null if absent.
   const Json* list(const char* key) const {
     const Json* values = find(key);
     if (values == nullptr) return nullptr;
@@ -175,7 +175,7 @@ class GgufReader {
     all_.special = {special_id(begin, fallback.begin),
                     special_id("eos_token_id", fallback.end),
                     special_id("unknown_token_id", fallback.unknown),
-                    special_id("seperator_token_id", fallback.separator),  // as in the format
+                    special_id("seperator_token_id", fallback.separator),  // GGUF's spelling
                     special_id("padding_token_id", fallback.padding),
                     special_id("mask_token_id", fallback.mask)};
     if (has_types_ || is_bpe()) return;
@@ -196,7 +196,7 @@ class GgufReader {
       const GgufPretokenizer& pretokenizer = *find_gguf_pretokenizer(all_.pre);
       adds_begin = pretokenizer.adds_begin;
       adds_separator = pretokenizer.adds_separator;
-      // Some files of Gemma 4 state the opposite.
+      // Some files of Gemma 4 wrongly state false.
       forces_begin = adds_begin && pretokenizer.alphabet == GgufAlphabet::MarkedSpaces;
     }
     const auto flag = [&](const char* key, bool fallback) {
@@ -217,7 +217,7 @@ class GgufReader {
     require(is_bert, all_.special.separator, "seperator_token_id");
   }
 
-  // Writes the tokens as Hugging Face files do.
+  // Converts the tokens to the notation of Hugging Face files.
   void rewrite_tokens() {
     if (all_.model == "bert") {
       for (std::size_t n = 0; n < all_.tokens.size(); ++n) {
@@ -229,7 +229,7 @@ class GgufReader {
     if (!is_bpe() || find_gguf_pretokenizer(all_.pre)->alphabet != GgufAlphabet::Bytes) return;
     for (std::size_t n = 0; n < all_.tokens.size(); ++n) {
       std::string& token = all_.tokens[n];
-      // No text yields a token outside of the byte alphabet; its name is kept for labels.
+      // Tokens outside of the byte alphabet never occur in a text; labels show their names.
       if (!is_matched_in_text(all_.types[n]) && !from_byte_alphabet(token)) {
         token = to_byte_alphabet(token);
       }

@@ -20,9 +20,9 @@ enum class GgufTokenType : std::int8_t {
   Byte          // "<0x0A>"
 };
 
-bool is_matched_in_text(GgufTokenType type);  // before the text is normalized and split
+bool is_matched_in_text(GgufTokenType type);  // true: before the text is normalized and split
 
-// Ids are in the vocabulary; -1: none.
+// Ids of special tokens; -1: no such token.
 struct GgufSpecialTokens {
   std::int32_t begin = -1, end = -1, unknown = -1, separator = -1, padding = -1, mask = -1;
 };
@@ -31,7 +31,7 @@ struct GgufVocabulary {
   std::string place;                 // begins the messages of InputErrors
   std::string model;                 // "gpt2", "llama", "bert", "t5" or "gemma4"
   std::string pre;                   // pre-tokenizer of a byte-pair encoding
-  std::vector<std::string> tokens;   // by id, as Hugging Face files write them; not empty, UTF-8
+  std::vector<std::string> tokens;   // non-empty UTF-8 in the notation of Hugging Face files; by id
   std::vector<float> scores;         // by id
   std::vector<GgufTokenType> types;  // by id
   GgufSpecialTokens special;
@@ -43,9 +43,9 @@ struct GgufVocabulary {
   std::string where(const char* key) const { return place + ": tokenizer.ggml." + key; }
 };
 
-// Reads "tokenizer.ggml.*" with llama.cpp's defaults. As there, a special token outside of the
-// vocabulary counts as absent, and tokens such as "<|im_end|>" are control tokens even if the file
-// says otherwise. InputError names an unsupported model or pre-tokenizer.
+// Reads "tokenizer.ggml.*" with llama.cpp's defaults. As in llama.cpp, a special token outside of
+// the vocabulary counts as absent, and tokens such as "<|im_end|>" are control tokens regardless of
+// their stored type. InputError names an unsupported model or pre-tokenizer.
 GgufVocabulary read_gguf_vocabulary(const Json& metadata, const std::string& place);
 
 // Member "tokenizer.ggml.KEY"; null if absent.

@@ -75,7 +75,7 @@ std::vector<double> read_scores(const Entry& list, Vocabulary& vocabulary) {
 }
 
 void read_unigram(const Entry& model, PipelineSteps& steps, std::vector<double> scores) {
-  constexpr double kPenalty = 10;  // score of unknown characters below the least probable token
+  constexpr double kPenalty = 10;  // distance of the unknown score below the lowest score
   UnigramOptions options;
   options.byte_fallback = model.flag_or("byte_fallback", false);
   if (model.has("unk_id")) {

@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// Steps of a section of tokenizer.json, which is absent, one step, or a step of type "Sequence"
-// that contains steps, possibly sequences again, in its member `list`.
+// Steps of a section of tokenizer.json. The section is absent or a step. A step of type "Sequence"
+// contains further steps, possibly sequences, in its member `list`.
 std::vector<Entry> section_steps(const Entry& root, const char* section, const char* list);
 
 // Reads "pattern": {"String": ...} or {"Regex": ...}.
@@ -17,17 +17,17 @@ void read_normalizers(const Entry& root, PipelineSteps& steps);
 void read_splitters(const Entry& root, PipelineSteps& steps);
 void read_added_tokens(const Entry& list, PipelineSteps& steps);
 void read_model(const Entry& root, PipelineSteps& steps);  // includes the added tokens
-// Completes a model whose vocabulary and added tokens `steps` already has; `root` is the file.
+// Set steps.model. `steps` already has the vocabulary and added tokens; `root` is the whole file.
 void set_bpe_model(const Entry& root, Merges merges, PipelineSteps& steps);
 void set_wordpiece_model(const Entry& root, PipelineSteps& steps);
 void read_processors(const Entry& root, PipelineSteps& steps);
 void read_decoders(const Entry& root, PipelineSteps& steps);
 
 bool works_on_bytes(const Entry& root);  // true if the vocabulary uses GPT-2's byte alphabet
-// Throws InputError if a token other than an added token is not written in the byte alphabet.
+// Throws InputError if a token is not in the byte alphabet. Added tokens are exempt.
 void check_byte_alphabet(const PipelineSteps& steps, const std::string& where);
-// Adds the merge of two tokens; `prefix`: bytes to remove from `right`. Throws InputError if a
-// token is not in the vocabulary.
+// Adds the merge of two tokens. The merged token omits the first `prefix` bytes of `right`. Throws
+// InputError if a token is not in the vocabulary.
 void add_merge(const Vocabulary& vocabulary, const std::string& left, const std::string& right,
                std::size_t prefix, Merges& merges, const std::string& where);
 // Adds a merge written as "a b".

@@ -54,7 +54,7 @@ class ProtobufMessage {
         fail();
     }
   }
-  // InputError for a field of another wire type.
+  // Throws InputError if the field has another wire type.
   void expect(const Field& field, int kind) const {
     if (field.kind != kind) fail();
   }

@@ -1,5 +1,5 @@
-// spiece.model, tokenizer.model: sentencepiece_model.proto of SentencePiece (Kudo and Richardson,
-// 2018).
+// Reads spiece.model and tokenizer.model: SentencePiece's sentencepiece_model.proto (Kudo and
+// Richardson, 2018).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -175,7 +175,7 @@ void add_t5(const TokenizerConfig& config, PipelineSteps& steps) {
   const std::size_t count = entry.has("extra_ids") ? entry.at("extra_ids").count(kMaxExtra) : 100;
   const std::int32_t first = steps.vocabulary->size();
   const bool in_vocabulary = steps.vocabulary->find("<extra_id_0>") >= 0;
-  for (std::size_t n = 0; n < count && !in_vocabulary; ++n) {  // in descending order
+  for (std::size_t n = 0; n < count && !in_vocabulary; ++n) {  // ids ascend, names descend
     AddedToken token;
     token.content = "<extra_id_" + std::to_string(count - 1 - n) + ">";
     token.id = first + static_cast<std::int32_t>(n);
@@ -186,7 +186,7 @@ void add_t5(const TokenizerConfig& config, PipelineSteps& steps) {
   set_after(steps.around, config.special_id(steps, "eos_token", "</s>"), true);
 }
 
-// Normalizers applied before SentencePiece's own.
+// Normalizers that ALBERT and XLNet apply before SentencePiece's normalizer.
 std::vector<NormalizerPtr> albert_normalizers(const TokenizerConfig& config, bool lowercases) {
   const Entry entry = config.entry();
   std::vector<NormalizerPtr> all = {replace_normalizer(Expression::literal("``"), "\""),
@@ -211,7 +211,7 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
     }
     return;
   }
-  // The ids of published models are shifted; those written from a GGUF file are final.
+  // Published models shift the ids of the file; files written from GGUF have final ids.
   const bool has_final_ids = steps.vocabulary->find("<s>") == 0;
   if (name == "XLMRobertaTokenizer" && has_final_ids) {
     steps.around = roberta_template(config.special_id(steps, "bos_token", "<s>"),

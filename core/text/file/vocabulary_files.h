@@ -18,7 +18,7 @@ class TokenizerConfig {
   TokenizerConfig(const std::map<std::string, std::string>& files, std::string_view folder);
 
   Entry entry() const { return {config_, where_}; }
-  // "BertTokenizer", also for "BertTokenizerFast"; "" if none is named.
+  // "BertTokenizer", also for "BertTokenizerFast"; "" if the files name no class.
   std::string class_name() const;
   // Content of a special token such as "mask_token"; `fallback` if the files do not define it.
   std::string special(const char* key, const char* fallback = "") const;
@@ -26,7 +26,7 @@ class TokenizerConfig {
   void add_tokens(PipelineSteps& steps) const;
   // Id of a special token. InputError if the vocabulary lacks it.
   std::int32_t special_id(const PipelineSteps& steps, const char* key, const char* fallback) const;
-  // Applies "add_bos_token" and "add_eos_token", which override the template.
+  // Applies "add_bos_token" and "add_eos_token" to the template.
   void apply_flags(PipelineSteps& steps) const;
   void find_mask(PipelineSteps& steps) const;  // sets steps.mask
 

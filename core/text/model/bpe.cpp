@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxCached = 1 << 16;   // pieces
 constexpr std::size_t kMaxCachedPiece = 64;   // bytes
-constexpr std::int32_t kSingleCodes = 0x200;  // characters whose ids are looked up once
+constexpr std::int32_t kSingleCodes = 0x200;  // codes below have precomputed token ids
 
 class BpeModel final : public TokenModel {
  public:
@@ -62,7 +62,7 @@ class BpeModel final : public TokenModel {
     }
     std::vector<Piece> word;
     std::size_t covered = 0;        // bytes covered by `word`
-    std::size_t unknown_bytes = 0;  // pending unknown bytes
+    std::size_t unknown_bytes = 0;  // unknown bytes after `word`
     const auto add = [&](std::int32_t id, std::size_t size) {
       word.push_back({id, covered, std::min(covered + size, piece.size())});
       covered = word.back().end;

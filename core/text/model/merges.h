@@ -26,7 +26,7 @@ void merge_best_pairs(std::vector<Piece>& pieces, const Find& find);
 
 class Merges {
  public:
-  // Adds a merge; the first added ranks best. Ignores a repeated pair.
+  // Adds a merge with the next higher rank. Ignores a repeated pair.
   void add(std::int32_t left, std::int32_t right, std::int32_t result);
   void reserve(std::size_t count);
   bool empty() const { return count_ == 0; }
@@ -42,7 +42,7 @@ class Merges {
   std::size_t slot_of(std::uint64_t pair) const;
   const Merge* find(std::int32_t left, std::int32_t right) const;
 
-  std::vector<Slot> slots_;  // open addressing; a power of two, at most half full
+  std::vector<Slot> slots_;  // open addressing; size a power of two; at most half full
   std::size_t count_ = 0;
 };
 
@@ -52,7 +52,7 @@ void merge_best_pairs(std::vector<Piece>& pieces, const Find& find) {
   struct Candidate {
     std::int32_t rank;
     std::size_t left, right;         // indices of the pieces
-    std::int32_t left_id, right_id;  // ids when queued: outdated if they differ now
+    std::int32_t left_id, right_id;  // ids when queued; if they changed, the candidate is outdated
     std::int32_t result;
     bool operator>(const Candidate& other) const {
       return std::tie(rank, left) > std::tie(other.rank, other.left);

@@ -14,7 +14,7 @@ class SentencePieceBpe final : public TokenModel {
   SentencePieceBpe(std::shared_ptr<const Vocabulary> vocabulary, const std::vector<double>& scores,
                    SentencePieceBpeOptions options)
       : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
-    std::vector<double> order;  // descending; equal scores share a rank
+    std::vector<double> order;  // distinct scores, descending: an index is a rank
     for (const double score : scores) {
       if (!std::isnan(score)) order.push_back(score);
     }
@@ -100,7 +100,7 @@ class SentencePieceBpe final : public TokenModel {
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   SentencePieceBpeOptions options_;
-  std::vector<Merge> merges_;  // [vocabulary] the merge that yields each token; rank -1: unused
+  std::vector<Merge> merges_;  // by id: merge that yields the token; rank -1: unused
   std::vector<bool> is_whole_;
   ByteTrie whole_;
   std::vector<std::int32_t> byte_ids_;

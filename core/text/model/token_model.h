@@ -17,9 +17,9 @@ class Vocabulary {
   std::int32_t find(std::string_view token) const;  // -1: none
   std::int32_t size() const { return static_cast<std::int32_t>(tokens_.size()); }
   const std::string& token(std::int32_t id) const { return tokens_[static_cast<std::size_t>(id)]; }
-  // Throws InputError, beginning with `where`, if the id has another token or the token another id.
+  // Throws InputError, beginning with `where`, if another entry has the token or the id.
   void add(std::string token, std::int32_t id, const std::string& where);
-  // Adds a token, replacing an earlier id of it.
+  // Adds a token, or replaces its id.
   void add_or_replace(std::string token, std::int32_t id);
   void reserve(std::size_t count);
 
@@ -33,7 +33,7 @@ class Vocabulary {
   void grow(std::size_t slots);
 
   std::vector<std::string> tokens_;  // by id; "" if unused
-  std::vector<Slot> slots_;          // a power of two, at most half full
+  std::vector<Slot> slots_;          // size a power of two; at most half full
   std::size_t used_slots_ = 0;
 };
 
@@ -41,16 +41,16 @@ class TokenModel {
  public:
   virtual ~TokenModel() = default;
   virtual std::string kind() const = 0;  // "WordPiece"
-  // Appends the tokens of a non-empty piece, with their byte ranges in it. InputError if the
-  // vocabulary cannot represent the piece and has no unknown token.
+  // Appends the tokens of a non-empty piece, with byte ranges relative to the piece. InputError if
+  // the vocabulary cannot represent the piece and has no unknown token.
   virtual void encode(std::string_view piece, std::vector<Piece>& tokens) const = 0;
 };
 using TokenModelPtr = std::shared_ptr<const TokenModel>;
 
 // Byte-pair encoding (Sennrich et al., 2016).
 struct BpeModelOptions {
-  std::string prefix;          // of tokens inside a piece: "##"
-  std::string suffix;          // of tokens that end a piece: "</w>"
+  std::string prefix;          // prefix of tokens inside a piece: "##"
+  std::string suffix;          // suffix of tokens that end a piece: "</w>"
   std::int32_t unknown = -1;   // -1: unknown characters are an InputError
   bool fuse_unknown = false;   // one unknown token for a run of unknown characters
   bool byte_fallback = false;  // unknown characters as "<0xE4>"
@@ -64,7 +64,7 @@ TokenModelPtr bpe_model(std::shared_ptr<const Vocabulary> vocabulary, Merges mer
 // Greedy longest match from the left (Schuster and Nakajima, 2012, as in BERT).
 struct WordPieceOptions {
   std::string prefix = "##";         // of tokens inside a piece
-  std::int32_t unknown = -1;         // for a whole piece
+  std::int32_t unknown = -1;         // replaces a whole piece
   std::size_t max_characters = 100;  // longer pieces are unknown
 };
 TokenModelPtr wordpiece_model(std::shared_ptr<const Vocabulary> vocabulary,
@@ -73,13 +73,14 @@ TokenModelPtr wordpiece_model(std::shared_ptr<const Vocabulary> vocabulary,
 // One token per piece.
 TokenModelPtr word_level_model(std::shared_ptr<const Vocabulary> vocabulary, std::int32_t unknown);
 
-// Most probable segmentation (Kudo, 2018). `scores`: log probabilities by id; NaN: unused.
+// Most probable segmentation (Kudo, 2018).
 struct UnigramOptions {
   std::int32_t unknown = -1;
   bool byte_fallback = false;
-  bool single_precision = false;  // as in SentencePiece, which affects ties
-  double unknown_score = 0;       // per unknown character
+  bool single_precision = false;  // float scores, as in SentencePiece; affects ties
+  double unknown_score = 0;       // score of an unknown character
 };
+// `scores`: log probabilities by id; NaN: the token is unused.
 TokenModelPtr unigram_model(std::shared_ptr<const Vocabulary> vocabulary,
                             std::vector<double> scores, const UnigramOptions& options);
 

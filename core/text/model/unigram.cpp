@@ -31,19 +31,19 @@ class UnigramModel final : public TokenModel {
         options_.single_precision ? best_path<float>(piece) : best_path<double>(piece);
     for (std::size_t n = 0; n < path.size(); ++n) {
       Piece token = path[n];
-      if (token.id == options_.unknown) {  // merges a run of unknown tokens
+      if (token.id == options_.unknown) {  // merge a run of unknown tokens
         while (n + 1 < path.size() && path[n + 1].id == options_.unknown) token.end = path[++n].end;
         const auto text = piece.substr(token.begin, token.end - token.begin);
         const std::int32_t text_id = options_.single_precision ? -1 : vocabulary_->find(text);
         if (text_id < 0 && add_bytes(piece, token, tokens)) continue;
-        if (text_id >= 0) token.id = text_id;  // the text contains "<unk>"
+        if (text_id >= 0) token.id = text_id;  // the run itself is a token: "<unk>"
       }
       tokens.push_back(token);
     }
   }
 
  private:
-  // Best path to a position (Viterbi), by its last token; the first path found wins a tie.
+  // Last token of the best path to a position (Viterbi); the first path found wins a tie.
   template <class Number>
   struct Node {
     std::int32_t id = 0;

@@ -12,7 +12,7 @@ class Lowercase final : public Normalizer {
 
 }  // namespace
 
-// Character by character, without special treatment of final sigma.
+// Converts each character by itself: a final sigma has no special treatment.
 void lowercase(AlignedText& text) {
   constexpr std::int32_t kDottedI = 0x130, kDot = 0x307;  // the only character that becomes two
   std::vector<NewCharacter> lower;

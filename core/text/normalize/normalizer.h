@@ -43,9 +43,9 @@ NormalizerPtr strip_normalizer(bool left, bool right);
 NormalizerPtr nmt_normalizer();         // SentencePiece's: removes controls, maps spaces to " "
 NormalizerPtr byte_level_normalizer();  // maps bytes to GPT-2's alphabet
 
-// SentencePiece's replacement table ("precompiled_charsmap"). precompiled_normalizer() applies it
-// by grapheme clusters, as tokenizer.json does; sentencepiece_normalizer() by longest match, as
-// SentencePiece does, except to the texts `untouched`, and handles white space. Both throw
+// SentencePiece's replacement table ("precompiled_charsmap"). precompiled_normalizer() replaces
+// grapheme clusters, as tokenizer.json does. sentencepiece_normalizer() replaces longest matches,
+// as SentencePiece does, skips the texts `untouched`, and handles white space. Both throw
 // InputError, beginning with `where`, for a damaged table.
 NormalizerPtr precompiled_normalizer(std::string_view table, std::string_view where);
 struct SentencePieceSpaces {

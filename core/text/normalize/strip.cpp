@@ -9,7 +9,7 @@ class StripNormalizer final : public Normalizer {
 
   void apply(AlignedText& text) const override {
     const std::string& all = text.text();
-    std::size_t begin = all.size(), end = 0;  // of the text without white space at its ends
+    std::size_t begin = all.size(), end = 0;  // range of the text without white space at its ends
     for (std::size_t at = 0; at < all.size();) {
       const std::size_t first = at;
       if (is_white_space(next_code(all, at))) continue;

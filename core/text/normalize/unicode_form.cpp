@@ -1,5 +1,5 @@
-// Uses utf8proc's tables instead of its whole-text functions, which do not track the characters
-// that decomposition and composition add and remove.
+// Uses utf8proc's tables of characters. Its functions for whole texts do not report which
+// characters decomposition and composition add or remove.
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ void sort_marks(std::vector<Decomposed>& text) {
   }
 }
 
-// Canonical composition of two characters; -1: none.
+// Canonical composition of two characters; -1 if they do not compose.
 std::int32_t compose_pair(std::int32_t a, std::int32_t b) {
   if (a < 0x20 || b < 0x80 || a > 0x10ffff || b > 0x10ffff) return -1;
   utf8proc_int32_t pair[2] = {a, b};
@@ -58,7 +58,7 @@ std::int32_t compose_pair(std::int32_t a, std::int32_t b) {
   return utf8proc_normalize_utf32(pair, 2, options) == 1 ? pair[0] : -1;
 }
 
-// UAX 15, D117: composes each character with the last starter unless blocked by one in between.
+// UAX 15, D117: composes each character with the last starter, unless one in between blocks it.
 void compose(std::vector<Decomposed>& text) {
   std::vector<Decomposed> all;
   std::ptrdiff_t starter = -1;

@@ -62,7 +62,7 @@ void set_after(Template& all, std::int32_t id, bool enabled) {
 std::vector<Token> assemble(const std::vector<TemplatePart>& parts,
                             const std::vector<EncodedText>& texts) {
   std::vector<Token> all;
-  int text = 0;  // text of the last tokens
+  int text = 0;  // Token::text of the last tokens
   std::size_t at = 0, count = parts.size();
   for (const EncodedText& encoded : texts) count += encoded.tokens.size();
   all.reserve(count);

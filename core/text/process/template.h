@@ -22,7 +22,7 @@ struct Template {
 // BERT and RoBERTa: "[CLS] A [SEP] B [SEP]", "<s> A </s> </s> B </s>".
 Template bert_template(std::int32_t begin, std::int32_t separator);
 Template roberta_template(std::int32_t begin, std::int32_t separator);
-// Add the special token `id` before (after) each text if `enabled`, else remove it.
+// Put the special token `id` before (after) each text if `enabled`, else remove it there.
 void set_before(Template& all, std::int32_t id, bool enabled);
 void set_after(Template& all, std::int32_t id, bool enabled);
 
@@ -31,7 +31,7 @@ struct EncodedText {
   std::vector<Token> tokens;
   std::size_t size = 0;
 };
-// Sequence of tokens by a template: `parts` is its `single` or `pair`.
+// Tokens of `texts` in the order of `parts`, which is Template::single or Template::pair.
 std::vector<Token> assemble(const std::vector<TemplatePart>& parts,
                             const std::vector<EncodedText>& texts);
 

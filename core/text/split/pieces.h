@@ -36,16 +36,16 @@ enum class SplitBehavior { Removed, Isolated, MergedWithPrevious, MergedWithNext
 // Calls found(begin, end) for each match in a piece, in order.
 using Finder = std::function<void(std::string_view piece,
                                   const std::function<void(std::size_t, std::size_t)>&)>;
-// Splits every piece; `invert` swaps matches and the text between them.
+// Splits every piece at the matches of `finder`. `invert` swaps matches and the text between them.
 void cut_pieces(Pieces& pieces, const Finder& finder, SplitBehavior behavior, bool invert = false);
 
 SplitterPtr expression_splitter(Expression expression, SplitBehavior behavior, bool invert);
 SplitterPtr whitespace_splitter();       // words and runs of punctuation; discards white space
-SplitterPtr whitespace_only_splitter();  // at white space, which is discarded
-SplitterPtr bert_splitter();             // at white space (discarded) and around punctuation
+SplitterPtr whitespace_only_splitter();  // splits at white space and discards it
+SplitterPtr bert_splitter();             // splits at white space and around punctuation
 SplitterPtr punctuation_splitter(SplitBehavior behavior);
 SplitterPtr digits_splitter(bool individual);           // isolates numbers
-SplitterPtr delimiter_splitter(std::string delimiter);  // at a character, which is discarded
+SplitterPtr delimiter_splitter(std::string delimiter);  // splits at `delimiter` and discards it
 SplitterPtr fixed_length_splitter(std::size_t characters);
 
 enum class PrependScheme { Never, First, Always };  // First: only at the start of the text

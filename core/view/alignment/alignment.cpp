@@ -55,7 +55,7 @@ ViewLayout lay_out_target(const ViewInput& input,
   const Box inside =
       page.frame(target->trace->model + " · alignment of target and source",
                  caption(*target->trace, describe_alignment(*target, input.session.view)));
-  // The notice of the whole target, so that the layout is stable during generation.
+  // The notice describes the whole target, so that the layout does not depend on "step".
   const std::string notice = describe_crossing(*target, *numbers, target->rows());
   const std::optional<AlignmentPlaces> places = place_alignment(page, inside, *numbers, notice);
   if (!places) return no_space(page);
@@ -105,7 +105,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   controls.colour_ends.clear();
   controls.colours = ViewControls::Colours::Sequential;
   if (trace == nullptr || trace->streams.empty() || !reads_source(*trace)) return;
-  // Estimates the unknown length of the target; the animation pauses at its end.
+  // The slider ends at an estimate, because the length of the target is unknown here.
   constexpr Index kLettersOfDigit = 10;
   const auto sources = static_cast<Index>(trace->streams.front().tokens.size());
   const Index max_letters = std::min(trace->config->context, 1 + kLettersOfDigit * sources);

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Search step that generated the focused letter; -1: prescribed letter, or a single beam.
+// Search step that generated the focused letter; -1 if it is prescribed or there is one beam only.
 Index beam_step(const Page& page, const ShownAlignment& shown) {
   const Index n = shown.focus.row - shown.target.given;
   const Values values = view_values(page.input().session.view, "alignment");

@@ -28,8 +28,8 @@ double widest_source(const Page& page, const AlignmentNumbers& numbers) {
   return std::min(widest, 8 * page.em());
 }
 
-// Heights in em of text, source, ribbons, target, matrix and candidates. Omits the last two if
-// space is short. Empty if there is too little space.
+// Heights in em of text, source, ribbons, target, matrix and candidates. Omits matrix and
+// candidates if space is short. Returns no heights if the rest does not fit.
 Tracks choose_rows(const Page& page, double height, double sources, std::size_t notice_lines) {
   const double text_height = (1.25 + static_cast<double>(notice_lines)) * M::line;
   const double bars_height =

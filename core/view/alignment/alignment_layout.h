@@ -8,18 +8,18 @@
 
 namespace attnscope {
 
-// Letter in focus: the hovered letter, else the step setting's, else the least certain one.
+// Letter in focus: the hovered letter, else that of the parameter "step", else the least certain.
 struct AlignmentFocus {
   Index row_count = 0;      // number of visible letters
-  Index row = 0, key = -1;  // key: hovered source token, or -1
-  bool is_stepped = false;  // the step setting limits the target
+  Index row = 0, key = -1;  // key: the hovered source token; -1: none
+  bool is_stepped = false;  // the parameter "step" limits the target
   bool is_hovered = false, is_least_certain = false;
   bool highlights(Index pair_row, Index pair_key) const;
 };
 
 struct AlignmentPlaces {
   Box source, ribbons, target;  // areas of the token boxes, and of the ribbons between them
-  Box matrix, candidates;       // zero height: omitted
+  Box matrix, candidates;       // zero height if omitted
   double cell = 0;              // width of a target letter
   double source_cell = 0;       // width of a source token
   double bar = 0;               // width of the colour bar; 0: omitted
@@ -32,13 +32,13 @@ struct AlignmentPlaces {
   double source_x(Index key) const;  // the source is centred above the target
 };
 
-struct AlignmentMeasures {              // em
+struct AlignmentMeasures {              // in em
   static constexpr double line = 1.5;   // height of a line of text
   static constexpr double title = 1.6;  // height of the title of the candidates
   static constexpr Index candidates = 6;
 };
 
-// `notice`: text above the panels. Empty if there is no space.
+// Returns nullopt if there is no space. `notice`: text above the panels.
 std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& inside,
                                                const AlignmentNumbers& numbers,
                                                const std::string& notice);

@@ -10,27 +10,27 @@
 
 namespace attnscope {
 
-// Weights of the selected heads: "last" (mean over the heads of the last layer), "all" (mean over
-// all layers and heads) or "head".
-// [rows, L_source]
+// Weights of the target's rows on the source tokens, [rows, L_source]. The parameter "of" selects
+// "last" (mean over the heads of the last layer), "all" (mean over all layers and heads) or "head"
+// (the selected head).
 Tensor alignment_weights(const GeneratedTarget& target, const ViewSettings& view);
 std::string describe_weights(const GeneratedTarget& target, const ViewSettings& view);
 
 // Predicted probability of each token of the target.  [rows]
 std::vector<double> target_probabilities(const GeneratedTarget& target);
-// The `count` most likely candidates for the target's token `row`, descending.
+// The `count` most likely tokens for row `row` of the target, in descending order.
 std::vector<Candidate> candidates_at(const GeneratedTarget& target, Index row, Index count);
 // Label of a candidate, in the style of generated_labels().
 std::string candidate_label(const GeneratedTarget& target, std::int32_t id);
 
-// Number of rows that are letters, without the end token.
+// Number of letters of the target: its rows without that of the end token.
 Index letter_count(const GeneratedTarget& target);
 
-// Numbers of a target that the picture shows with the current settings.
+// Numbers that the picture shows for a target with the current settings.
 struct AlignmentNumbers {
-  Tensor weights{};                             // [rows, L_source]
-  std::vector<Index> strongest{};               // [rows] source token with the largest weight
-  std::vector<double> probabilities{};          // [rows] see target_probabilities()
+  Tensor weights{};                     // [rows, L_source]
+  std::vector<Index> strongest{};       // [rows] index of the source token with the largest weight
+  std::vector<double> probabilities{};  // [rows] target_probabilities()
   std::vector<std::string> labels{}, source{};  // labels of rows and of source tokens
   Index rows() const { return weights.dim(0); }
   Index sources() const { return weights.dim(1); }
@@ -43,7 +43,7 @@ bool reads_source(const Trace& trace);
 inline constexpr const char* kNoSource =
     "This model has no source sequence to align a target with.";
 
-// Exported numbers: the weights, and the id, probability and origin of each letter.
+// Exported numbers: the weights; for each row its token id, its probability, and 1 if prescribed.
 ViewData alignment_data(const ViewInput& input);
 
 }  // namespace attnscope

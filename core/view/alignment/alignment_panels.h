@@ -12,10 +12,10 @@ struct ShownAlignment {
   const AlignmentFocus focus;
 };
 
-// Draw ribbons from source tokens to letters, with thickness by weight, and the boxes of both.
+// Draw ribbons whose thickness shows the weight, and the boxes of source tokens and letters.
 void draw_ribbons(Page& page, const ShownAlignment& shown);
 void draw_token_boxes(Page& page, const ShownAlignment& shown);
-// Draws the same weights as a heat map of source by target.
+// Draws the weights as a heat map, with a row for each letter and a column for each source token.
 void draw_alignment_matrix(Page& page, const ShownAlignment& shown);
 // Draws the candidates for the focused letter, and the beams of its step.
 void draw_candidates(Page& page, const ShownAlignment& shown);

@@ -41,7 +41,7 @@ void draw_source(Page& page, const ShownAlignment& shown) {
   }
 }
 
-// Draws a letter in the colour of the source token with its largest weight.
+// Draws a letter in the colour of the source token that it attends to most.
 void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
   const AlignmentPlaces& p = shown.places;
   const Theme& theme = page.theme();

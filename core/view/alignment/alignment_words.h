@@ -10,7 +10,7 @@ namespace attnscope {
 // Subject of the view, for its caption.
 std::string describe_alignment(const GeneratedTarget& target, const ViewSettings& view);
 
-// "24 → vierund…" after `shown` generated ids.
+// Source, and the first `shown` generated ids: "24 → vierund…".
 std::string source_and_target(const GeneratedTarget& target, Index shown);
 
 // Sentence about crossing ribbons of the first `shown` letters; empty if there are too few.

@@ -21,7 +21,7 @@ std::string architecture_objection(const Trace& trace) {
   return has_layers && !trace.is_imported ? "" : kNoModel;
 }
 
-// View that shows a part, or an alternative if that view does not exist; null if none.
+// View that shows a part, else an alternative view; null if neither exists.
 const View* view_of(const DiagramPart& part) {
   const auto find_view = [](const std::string& id) -> const View* {
     const auto found = std::ranges::find(views(), id, &View::id);

@@ -31,7 +31,7 @@ class DiagramBuilder {
     column.rows.push_back(row_of(token_part(source_, "Source", source_.trace.text_tokens())));
     column.rows.push_back(row_of(embedding_part(
         source_, "Token embedding", "Maps each source token to a vector; the table is shared.")));
-    column.rows.back().parts[0].parameters = 0;  // counted with the target's
+    column.rows.back().parts[0].parameters = 0;  // counted with the target's embedding
     if (const auto positions = position_part(source_, runs, "encoder.embed.")) {
       column.rows.push_back(row_of(*positions));
     }

@@ -29,33 +29,33 @@ struct DiagramPart {
   };
   Kind kind = Kind::Words;
   std::string title;
-  std::vector<std::string> notes{};  // smaller text below: sizes, choices
+  std::vector<std::string> notes{};  // smaller text below the title: sizes, choices
   std::string help{};                // one sentence about the computation
   std::string view{};                // id of the view that shows this part; empty: none
   // Selects the part (layer, head) on a click; may be empty.
   std::function<void(Session&)> select{};
   Index parameters = 0;
-  bool loops = false;  // recurrent: the output is the next input
+  bool loops = false;  // recurrent: the part's output is its next input
   // Head group whose weights a thumbnail shows in the box; null: no thumbnail.
   const AttentionTap* tap = nullptr;
 };
 
 struct DiagramRow {
   std::vector<DiagramPart> parts;  // side by side
-  // Sum or Gate: index of the row whose input bypasses the rows in between; -1: none.
+  // Sum or Gate: index of the first bypassed row, whose input this row also reads; -1: none.
   int bypass_start = -1;
-  int stream = -1;  // reversible layers: 0 updates the left stream, 1 the right one; -1: one stream
-  // Neighbours of the row; arrows lead from `left` to the first part, and from the last to `right`.
+  int stream = -1;  // reversible layers: updated stream, 0 left or 1 right; -1: one stream only
+  // Parts next to the row. Arrows lead from `left` to the first part, from the last to `right`.
   std::optional<DiagramPart> left{}, right{};
 };
 
 // A frame around repeated rows.
 struct DiagramFrame {
   std::size_t first = 0, last = 0;
-  std::vector<std::string> labels{};  // next to it: "× 4", "layers 0–3", "shown: 2"
+  std::vector<std::string> labels{};  // next to the frame: "× 4", "layers 0–3", "shown: 2"
   bool is_selected = false;           // contains the selected layer
   bool has_streams = false;           // reversible: two streams
-  bool loops = false;                 // applied repeatedly
+  bool loops = false;                 // its rows are applied repeatedly
   std::string loop{};                 // number of applications: "up to T = 6 times"
 };
 
@@ -69,13 +69,13 @@ struct DiagramColumn {
 // An arrow from a row of the first column to one of the second.
 struct DiagramLink {
   std::size_t from = 0, to = 0;
-  bool from_top = true;  // false: from its side
+  bool from_top = true;  // false: from the side of the row
 };
 
 struct Diagram {
   std::vector<DiagramColumn> columns;
   std::vector<DiagramLink> links;
-  Index parameters = 0;  // total trained parameters
+  Index parameters = 0;  // number of trained parameters
 };
 
 // Diagram of the run's model; the selected layer is shown in full. Requires Trace::config with

@@ -157,7 +157,7 @@ class Drawing {
     }
   }
 
-  // Draws the residual path around a block, and arrows to the neighbours of a row.
+  // Draws the bypass that ends at row `r`, and arrows between the row and its neighbours.
   void draw_paths(const DiagramColumn& column, const PlacedColumn& placed, std::size_t r) {
     const DiagramRow& row = column.rows[r];
     const Box& main = placed.parts[r].front();
@@ -285,7 +285,7 @@ class Drawing {
     if (part.loops) draw_state_loop(box);
     const std::string count = part.parameters > 0 ? format_parameters(part.parameters) : "";
     const double count_width = count.empty() ? 0 : page_.width_of(count, 0.72 * u_) + 0.4 * u_;
-    // The title has priority over the count.
+    // The title has priority over the parameter count.
     const bool shows_count = right - left - margins - count_width >
                              std::max(5 * u_, page_.width_of(part.title, title_size(part), true));
     if (!count.empty() && shows_count) {
@@ -299,7 +299,7 @@ class Drawing {
   }
   double title_size(const DiagramPart& part) const { return (is_plain(part) ? 0.9 : 1.0) * u_; }
 
-  // Draws the selected head's weights from `left`. Returns the width used.
+  // Draws a head's weights with the left edge at `left`. Returns the width used.
   double draw_thumbnail(const DiagramPart& part, const Box& box, double left) {
     if (part.tap == nullptr || box.width < 10 * u_) return 0;
     const AttentionTap& tap = *part.tap;
@@ -327,7 +327,7 @@ class Drawing {
         {{right, y - 0.6 * u_}, {x, y - 0.6 * u_}, {x, y + 0.6 * u_}, {right, y + 0.6 * u_}});
   }
 
-  // Centres text in [x, x + width], left of the last `count_width` pixels in the title's line.
+  // Centres title and notes in [x, x + width]. The title's line ends `count_width` pixels earlier.
   void draw_words(const DiagramPart& part, const Box& box, double x, double width,
                   double count_width) {
     const Theme& theme = page_.theme();

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = DiagramPart::Kind;
 
-// Head groups of a layer in the run, or `stored` if it recorded none.
+// Head groups of a layer in the run, or `stored` if the run recorded none.
 std::vector<HeadGroup> groups_of(const DiagramSource& source, Stack stack, Index layer,
                                  const std::vector<HeadGroup>& stored) {
   std::vector<HeadGroup> groups;
@@ -38,7 +38,7 @@ class Layers {
   explicit Layers(const DiagramSource& source) : source_(source) {}
 
   void add_to(DiagramColumn& column, const std::vector<LayerRun>& runs, Stack stack) const {
-    constexpr std::size_t kMinMerged = 4;  // as many unselected runs share a box
+    constexpr std::size_t kMinMerged = 4;  // this many unselected runs, or more, share a box
     const bool is_selected = !source_.architecture.has_encoder || source_.part.stack == stack;
     const Index layer = is_selected ? source_.session.view.layer : 0;
     std::size_t current = 0;
@@ -208,7 +208,7 @@ class Layers {
     return p;
   }
 
-  // Adds a block with its residual join, and a norm before or after it.
+  // Adds a block with its residual connection and its norms.
   void add_block(DiagramColumn& column, DiagramRow block, const std::string& weights,
                  const std::string& join_weights, int stream) const {
     const int first_row = static_cast<int>(column.rows.size());
@@ -226,7 +226,7 @@ class Layers {
     if (!source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
   }
 
-  // Adds parallel attention and feed-forward with a single addition.
+  // Adds parallel attention and feed-forward with a single residual addition.
   void add_parallel(DiagramColumn& column, DiagramRow attention, DiagramPart feed_forward,
                     const std::string& prefix) const {
     const int first_row = static_cast<int>(column.rows.size());
@@ -304,7 +304,7 @@ class Layers {
     column.frames.push_back(frame);
   }
 
-  // Adds recurrence over depth: the same layers repeated.
+  // Marks the frame's layers as repeated if the model has recurrence over depth.
   void add_recurrence(DiagramFrame& frame, DiagramColumn& column) const {
     const Values& values = source_.config.architecture.values;
     if (source_.config.architecture.id != "universal") return;

@@ -19,10 +19,10 @@ struct DiagramSource {
   const ModelConfig& config;
   const Architecture& architecture;
   const TracePart part;                  // the selected part
-  Index parameters = 0;                  // total trained parameters
-  std::map<std::string, Index> sizes{};  // weight name -> size
+  Index parameters = 0;                  // number of trained parameters
+  std::map<std::string, Index> sizes{};  // number of parameters by weight name
 
-  // Total size of weights whose names start with `prefix`.
+  // Number of parameters of the weights whose names start with `prefix`.
   Index count(const std::string& prefix) const;
 };
 
@@ -31,7 +31,7 @@ struct LayerRun {
   Index first = 0, last = 0;
   std::vector<HeadGroup> groups;
 };
-// Runs of the layers of a stack. Unrecorded layers have the groups `stored` in the config.
+// Runs of the layers of a stack. `stored`: the config's head groups, for unrecorded layers.
 std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
                                  const std::vector<std::vector<HeadGroup>>& stored);
 
@@ -41,15 +41,15 @@ DiagramPart token_part(const DiagramSource& source, const std::string& title,
                        const std::vector<TraceToken>& tokens);
 DiagramPart embedding_part(const DiagramSource& source, const std::string& title,
                            const std::string& help);
-// Input encoding; empty if the model has none.
+// Positional encoding of the input; empty if the model has none.
 std::optional<DiagramPart> position_part(const DiagramSource& source,
                                          const std::vector<LayerRun>& runs,
                                          const std::string& prefix);
 void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                DiagramColumn& column);
 
-// Layer parts; the selected layer is shown in full.
 DiagramPart norm_part(const DiagramSource& source, const std::string& weights);
+// Adds the layers of a stack; shows the selected layer in full.
 void add_layers(const DiagramSource& source, const std::vector<LayerRun>& runs, Stack stack,
                 DiagramColumn& column);
 

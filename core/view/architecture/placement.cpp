@@ -9,7 +9,7 @@ using Kind = DiagramPart::Kind;
 using M = DiagramMeasures;
 
 // Sizes in multiples of Placement::unit.
-constexpr double kWidths[] = {22, 28};  // width of two parts side by side; of three or more
+constexpr double kWidths[] = {22, 28};  // width of two parts side by side, and of three or more
 constexpr double kBetweenParts = 0.7;
 constexpr double kSideWidth = 11;   // width of a neighbouring part
 constexpr double kLoopWidth = 7.5;  // "up to T = 6 times", in two lines
@@ -18,8 +18,8 @@ constexpr double kThumbnailWidth = 4;
 constexpr double kTitleHeight = 2;
 
 constexpr double kMinUnit = 0.6, kMaxUnit = 1.25;  // em
-constexpr double kSmallNote = 0.72;                // em: below this, notes use one larger line
-constexpr double kMinNote = 0.65;                  // em
+constexpr double kSmallNote = 0.72;  // em: smaller notes are replaced by one larger line
+constexpr double kMinNote = 0.65;    // em
 
 double height_of(const DiagramPart& part, const M& m) {
   const auto notes = static_cast<double>(part.notes.size());
@@ -40,7 +40,7 @@ double height_of(const DiagramRow& row, const M& m) {
   double height = 0;
   for (const DiagramPart& part : row.parts) height = std::max(height, height_of(part, m));
   for (const auto& side : {row.left, row.right}) {
-    if (side) height = std::max(height, 0.55 * height_of(*side, m));  // may overlap the gaps
+    if (side) height = std::max(height, 0.55 * height_of(*side, m));  // can overlap gaps
   }
   return height;
 }
@@ -194,7 +194,7 @@ class Placer {
   double unit_, bottom_;
 };
 
-// Height by which neighbours of the first and last row exceed these rows.
+// Height by which the neighbours of the first or last row exceed that row.
 double overhang(const DiagramColumn& column, const M& m) {
   double extra = 0;
   for (const DiagramRow* row : {&column.rows.front(), &column.rows.back()}) {
@@ -238,7 +238,7 @@ std::optional<Placement> try_place(const Page& page, const Box& inside, const Di
   return placement;
 }
 
-// Merges the notes of each box that fit into one line; drops them unless `keeps_note`.
+// Merges as many notes of each box as fit into one line. Removes all notes unless `keeps_note`.
 void shorten_notes(const Page& page, Diagram& diagram, bool keeps_note) {
   const M compact = M::compact();
   const auto merge = [&](DiagramPart& part) {

@@ -14,12 +14,12 @@ struct DiagramMeasures {
   double gap = 1.15;                         // between rows
   double frame_below = 1.0;                  // from a frame's edge to its first row
   double frame_above = 0.7;                  // from a frame's last row to its edge
-  double between = 0.95;                     // between a frame and its neighbours
+  double between = 0.95;                     // gap between a frame and its neighbours
   double norm = 1.65;                        // height of a norm
   double note = 0.82;                        // font size of notes
   double part = 17;                          // width of a single part
   double label = 6.5;                        // width of "layers 0–11"
-  double columns = 3.2;                      // between encoder and decoder
+  double columns = 3.2;                      // gap between encoder and decoder
   static constexpr double note_line = 1.08;  // line height of notes
   static constexpr double skip = 1.2;        // from the boxes to a bypass path
   static constexpr double frame_left = 2.2, frame_right = 1.4, frame_streams = 2.2;
@@ -49,14 +49,14 @@ struct PlacedColumn {
 };
 
 struct Placement {
-  double unit = 0;  // pixels: font size of titles
+  double unit = 0;  // font size of titles in pixels
   DiagramMeasures measures{};
   std::vector<PlacedColumn> columns;
   double bottom = 0;
 };
 
-// A diagram with its layout. If notes would be illegible, each box has a single line of notes, or
-// none if even that would be illegible.
+// A diagram with its layout. If notes would be illegible, each box has a single, larger line of
+// notes. If that line would be illegible, too, boxes have no notes.
 struct PlacedDiagram {
   Diagram diagram;
   Placement placement;

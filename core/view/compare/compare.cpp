@@ -35,7 +35,7 @@ std::vector<Show> selected_maps(const ViewInput& input, const Sides& sides) {
 struct Measure {
   Divergence divergence;
   std::string name;
-  std::string from, to;  // infinite if `from` has weight where `to` has none; empty: always finite
+  std::string from, to;  // sides; infinite if only `from` attends to a key; empty: always finite
 };
 Measure measure_of(const ViewInput& input) {
   const std::string kind = view_values(input.session.view, "compare").choice("rows");
@@ -279,7 +279,7 @@ ViewData data(const ViewInput& input) {
   return data;
 }
 
-// Example for B: the same head without positional encoding.
+// Example of a run B: run A without positional encoding.
 void set_example(Session& session) {
   if (session.b) return;
   session.b = session;

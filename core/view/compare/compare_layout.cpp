@@ -8,19 +8,19 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 4;      // maximum of a map
+constexpr double kMaxAspect = 4;      // maximum aspect ratio of a map
 constexpr double kLargestCell = 5.5;  // em
 constexpr double kMinPlot = 4;        // em
-constexpr double kLargeMap = 14;      // em: smaller maps have a shorter table ...
-constexpr double kShortGain = 1.04;   // ... if that enlarges them by at least this factor
-constexpr double kReadable = 12;      // em: smaller maps have no table ...
-constexpr double kOmitGain = 1.25;    // ... if that enlarges them by at least this factor
+constexpr double kLargeMap = 14;      // em: only smaller maps get a shorter table
+constexpr double kShortGain = 1.04;   // minimum enlargement of maps by a shorter table
+constexpr double kReadable = 12;      // em: only smaller maps get no table
+constexpr double kOmitGain = 1.25;    // minimum enlargement of maps by omitting the table
 constexpr double kCutLabels = 1.5;  // em: maximum label depth if maps would be illegible otherwise
 constexpr double kHeading = 2.0;    // em, heading with one line of text
 constexpr double kHeadingLine = 1.3;  // em
 constexpr double kBadgeGap = 0.5;     // em
 constexpr double kBarGap = 0.6;       // em between a map and its colour bar
-constexpr double kFoot = 1.6;         // em below a map without a bar: the range of its row bars
+constexpr double kFoot = 1.6;         // em below a map without colour bar: range of its row bars
 constexpr double kGap = 1.6;          // em between maps
 constexpr double kWordGap = 0.8;      // em next to a heading
 constexpr double kRowGap = 1.0;       // em between rows of maps, and above the table and notes
@@ -133,7 +133,7 @@ class ComparisonPlacer {
                       1 / kMaxAspect, kMaxAspect);
   }
 
-  // Maps of a row share the first map's labels if the texts are equal.
+  // False if map `n` shares the row labels of the first map in its row.
   bool has_row_labels(std::size_t n, Index columns) const {
     const bool shares_rows = sides_.has_difference() && sides_.have_same_labels;
     return !shares_rows || static_cast<Index>(n) % columns == 0;
@@ -153,7 +153,7 @@ class ComparisonPlacer {
     return heading_height() + a.top + (a.bars_below ? bar : kFoot * em());
   }
 
-  // False if the next map's colour bar applies; both runs share a scale.
+  // False if the next map's colour bar also applies to map `n`.
   bool has_bar(std::size_t n, const Arrangement& a) const {
     if (a.bars_below || shown_[n] == Show::Difference) return true;
     const bool is_same_row = (static_cast<Index>(n) + 1) % a.columns != 0;
@@ -177,7 +177,7 @@ class ComparisonPlacer {
     return lines > 0 ? (lines * kLineHeight + kRowGap) * em() : 0;
   }
 
-  // Width of a row of the arrangement without its maps, in pixels.
+  // Width of everything but the maps in a row of the arrangement, in pixels.
   double row_width(const Arrangement& a, Index row) const {
     double width = 0;
     Index column = 0;
@@ -266,7 +266,7 @@ class ComparisonPlacer {
 
   // Shortens labels that would shrink the maps by more than kMaxLoss.
   Arrangement arrange(bool with_table) const {
-    constexpr double kMaxLoss = 0.2, kLegible = 5;  // fraction of a map's width; em
+    constexpr double kMaxLoss = 0.2, kLegible = 5;  // fraction of a map's width; width in em
     const Arrangement legible = arrange(with_table, kLegible * em());
     for (const double max_depth : {10.0, 8.0, 6.5}) {
       const Arrangement a = arrange(with_table, max_depth * em());
@@ -318,7 +318,7 @@ class ComparisonPlacer {
       box.x = inside_.x + (inside_.width - box.width) / 2;
       return box;
     }
-    // Next to the last map, or to the right of all maps.
+    // The table is next to the last map, or to the right of all maps.
     box.x = a.table == TablePlace::Right
                 ? right + 2 * kGap * em()
                 : last.right() + right_of(panels.size() - 1, a) + kGap * em();
@@ -367,8 +367,8 @@ class ComparisonPlacer {
     return beside_table ? places.table->x - kWordGap * em() : inside_.right();
   }
 
-  // Selects the longest heading that fits above each map, else the shortest, wrapped. Returns false
-  // if any heading is wrapped.
+  // Selects the longest heading that fits above each map, else wraps the shortest.
+  // Returns false if any heading is wrapped.
   bool set_headings(ComparisonPlaces& places) const {
     std::vector<ComparisonPanel>& panels = places.panels;
     bool all_fit = true;
@@ -400,7 +400,7 @@ class ComparisonPlacer {
   std::vector<std::string> notes_;                // wrapped lines
   double table_width_ = 0, min_table_width_ = 0;  // cached: slow to measure
   const double titles_width_, bar_width_;
-  std::vector<Axes> axes_;  // those of A, those of B
+  std::vector<Axes> axes_;  // axes of A, axes of B
   std::size_t heading_lines_ = 1;
 };
 

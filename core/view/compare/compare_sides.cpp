@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxPairs = Index{1} << 24;  // pairs of a map
+constexpr Index kMaxPairs = Index{1} << 24;  // maximum number of pairs of a map
 
 using Columns = decltype(OperationResult::columns);
 
@@ -80,7 +80,7 @@ std::string describe_cost(double products, double full) {
   return " (cost " + percent(products / full) + ")";
 }
 
-// Index of the rule that allows each pair, or NaN.  [L_q, L_k]
+// Index of the rule that allows each pair; NaN for excluded pairs.  [L_q, L_k]
 Tensor rules_of(const Side& side) {
   const OperationResult& result = side.tap->result;
   return result.mask.defined() ? masked_rules(*result.pattern, result.mask, side.head)
@@ -131,8 +131,8 @@ std::string changed_values(const Info& info, const Values& values, const Values&
   return text;
 }
 
-// Name of a variant or encoding with its distinctive parameters: those that differ from the
-// defaults, or from the other side if that has the same name.
+// Name of a variant or encoding. Includes the parameters that differ from the other side's if both
+// sides have the same name, else those that differ from the defaults.
 std::string describe_choice(const Info& info, const Choice& own, const Choice& other, Detail detail,
                             const std::string& prefix) {
   const bool has_same_name = own.id == other.id;
@@ -145,7 +145,7 @@ std::string describe_choice(const Info& info, const Choice& own, const Choice& o
   return text;
 }
 
-// Head of a side, with its part only if the title does not name it.
+// Layer and head of a side, with the part of the model if the other side's part differs.
 std::string describe_head(const Side& side, const Side& other, Detail detail) {
   const std::string own_part = describe_part(*side.trace, side.view);
   const std::string part = own_part == describe_part(*other.trace, other.view) ? "" : own_part;
@@ -163,13 +163,13 @@ std::string with_spaces(std::string label) {
   return label;
 }
 
-// Beginning of the text, or its first difference from the other's: “…girl a small…”.
+// Beginning of the text, or its first difference from the other side's text: “…girl a small…”.
 std::string describe_text(const Side& side, const Side& other, Detail detail) {
   const std::vector<TraceToken>&tokens = side.trace->tokens, &other_tokens = other.trace->tokens;
   const auto difference =
       std::mismatch(tokens.begin(), tokens.end(), other_tokens.begin(), other_tokens.end(),
                     [](const TraceToken& a, const TraceToken& b) { return a.label == b.label; });
-  constexpr std::ptrdiff_t kContext = 2;  // shared tokens before the difference
+  constexpr std::ptrdiff_t kContext = 2;  // number of shared tokens before the difference
   const std::ptrdiff_t first =
       std::max<std::ptrdiff_t>(0, difference.first - tokens.begin() - kContext);
   const std::size_t max_bytes = detail == Detail::Full ? 40 : detail == Detail::Short ? 24 : 14;
@@ -228,7 +228,7 @@ std::vector<std::string> headings(const Side& side, const Side& other) {
 
 namespace {
 
-// True if settings and numbers are equal.
+// True if both sides have equal settings and weights.
 bool are_same(const Sides& sides) {
   const Tensor &a = sides.a.weights, &b = sides.b.weights;
   return sides.have_same_labels && differences(sides.a, sides.b, Detail::Full).empty() &&

@@ -28,7 +28,7 @@ struct Sides {
   Side a, b;
   std::string no_difference;  // reason why the maps cannot be subtracted; empty if they can
   bool have_same_labels;
-  bool flipped;  // A and B swap their places
+  bool flipped;  // A and B have swapped their places
 
   bool has_difference() const { return no_difference.empty(); }
   bool has_divergence() const { return !a.with_signs && !b.with_signs; }
@@ -44,15 +44,15 @@ struct FoundSides {
 FoundSides find_sides(const ViewInput& input);
 
 std::string place_name(const Side& side);  // "layer 1, head 0"
-// Headings that distinguish `side` from `other`, longest first. They list the differences (model,
-// variant, encoding, head, text), shorter ones without unchanged names and with "L1 H0" for layer
-// and head. If nothing differs: layer and head.
+// Headings that distinguish `side` from `other`, longest first. A heading lists differences in
+// model, variant, encoding, head and text, or layer and head if nothing differs. Short headings
+// omit names that both sides share, and write "L1 H0" for layer and head.
 std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 
-// Weights of A minus B; NaN for pairs that neither allows.  [L_q, L_k]. `cache` may be null.
+// Weights of A minus B, [L_q, L_k]; NaN for pairs that neither side allows. `cache` may be null.
 Tensor difference_of(const Sides& sides, ViewCache* cache);
-// Divergence of each row of A from the same row of B.  [L_q]
+// Divergence of each row of A from the corresponding row of B.  [L_q]
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache);
 
 }  // namespace attnscope

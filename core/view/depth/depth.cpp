@@ -23,21 +23,21 @@ namespace {
 constexpr const char* kNoLogitLens =
     "This model is not a stack of layers, so that it has no logit lens.";
 
-// True if layers can be read by the output projection; recurrent networks have none.
+// True if the output projection can read layers; recurrent networks have no layers.
 bool has_layers(const Trace& trace) {
   return !trace.config || architecture(trace.config->architecture.id).has_self_attention;
 }
 
 constexpr double kMaxFlow = 0.16;      // fraction of the height for the text
-constexpr double kMinFlow = 1.8;       // em, of the text: one line
+constexpr double kMinFlow = 1.8;       // em, height of the text: one line
 constexpr double kLargestRow = 1.9;    // em
 constexpr double kLargestColumn = 11;  // em
 constexpr double kMinPlot = 4;         // em
-constexpr double kLine = 1.5;          // em, of a line of text
+constexpr double kLine = 1.5;          // em, height of a line of text
 constexpr double kWordHeight = 1.05;   // em: cells at least this high show their prediction
 constexpr double kWordLine = 1.2;      // line height of a prediction, in its font size
 constexpr double kMinRows = 4;         // minimum number of rows if others are omitted
-constexpr double kNoteLine = 1.2;      // em, of the note about omitted rows
+constexpr double kNoteLine = 1.2;      // em, height of the note about omitted rows
 constexpr double kMinMarked = 3;       // pixels: minimum size of cells whose exit is marked
 constexpr double kVeil = 0.6;          // opacity of the veil over cells after an exit
 constexpr double kMinWord = 2.5;       // em: minimum width of cells with a prediction
@@ -86,9 +86,9 @@ class Depth {
   Index length() const { return lens().guess.dim(1); }
   Index exit_of(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
 
-  // Evenly spaced colours from the first layer to the last.
+  // Colour of a layer, evenly spaced from the first layer to the last.
   Colour colour_of(Index layer) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // positions in the map: early exits are bright
+    constexpr double kFirst = 0.95, kLast = 0.12;  // in the colour map: early exits are bright
     const double position =
         layers() > 1 ? static_cast<double>(layer) / static_cast<double>(layers() - 1) : 0;
     return colour_map("viridis").at(kFirst + position * (kLast - kFirst));
@@ -213,7 +213,7 @@ class Depth {
 
   void draw_text() {
     const double y = text_.y + kLine * em();
-    // Shows the token of the last visible prediction.
+    // Scrolls to the token of the last visible prediction.
     const Extent rows = visible_extent(matrix_.row, matrix_.height, length());
     draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
                     static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
@@ -392,7 +392,7 @@ class Depth {
   Box text_;  // summary, text and legend
   double flow_height_ = 0;
   MatrixPlot matrix_;
-  Index last_rows_ = 0;  // number of last rows if others are omitted; else 0
+  Index last_rows_ = 0;  // number of rows at the end if earlier rows are omitted; else 0
 };
 
 // Removes controls that the selected picture (exits or logit lens) does not use.

@@ -8,8 +8,8 @@ namespace attnscope {
 
 Confidence confidence_of(const Values& values);
 
-// Exit layer of each token and the exit rule: those of the run if it skipped layers, else the exits
-// that the view's measure and threshold would cause.
+// Exit layer of each token, and the rule that determines it: the run's rule if the run skipped
+// layers, else the view's measure and threshold.
 struct ShownExits {
   std::vector<Index> layers;  // [L]
   std::string rule;           // "margin ≥ 0.3"
@@ -18,8 +18,8 @@ struct ShownExits {
 ShownExits shown_exits(const ViewInput& input, const LogitLens& lens);
 bool skipped_layers(const Trace& trace);
 
-// Three matrices: "guesses", a row for each layer and visible position, labelled by the prediction;
-// "exits", a row for each visible position; "shares": saved layers and agreement of the whole text.
+// Three matrices. "guesses": a row for each visible position and layer, labelled by the prediction.
+// "exits": a row for each visible position. "shares": savings and agreement in the whole text.
 ViewData depth_data(const ViewInput& input);
 
 }  // namespace attnscope

@@ -27,7 +27,7 @@ constexpr double kGoodCharts = 14;      // em: two stacked charts
 constexpr double kMaxCharts = 24;       // em
 constexpr double kMinThreeCharts = 42;  // em
 constexpr double kMaxTable = 46;        // em, width
-constexpr Index kMaxCurves = 400;       // curves of tokens behind the selected one
+constexpr Index kMaxCurves = 400;       // maximum number of curves behind the selected token's
 constexpr double kWideLegend = 24;      // em: wider legends include the oracle's cost per layer
 constexpr double kBar = 0.4;            // width of each of two bars, relative to a layer
 
@@ -79,7 +79,7 @@ class ExitPicture {
   }
 
   Colour colour_of(Index layer) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // positions in the map: early exits are bright
+    constexpr double kFirst = 0.95, kLast = 0.12;  // in the colour map: early exits are bright
     const double position = static_cast<double>(layer) / static_cast<double>(layers() - 1);
     return colour_map("viridis").at(kFirst + position * (kLast - kFirst));
   }
@@ -346,7 +346,7 @@ class ExitPicture {
     return names;
   }
 
-  // Draws exit_shares() of a token, or the mean of all (-1), by layer.
+  // Draws exit_shares() by layer, for a token or the mean of all tokens (`token` -1).
   void draw_shares_of(Index token, Box box, bool is_below_token_chart) {
     const std::vector<LegendEntry> names = share_legend(box.width);
     if (!is_below_token_chart || box.y == token_chart_.y) {
@@ -399,7 +399,7 @@ class ExitPicture {
                     facts());
   }
 
-  // Number of tokens whose measured exit differs from the exit derived from all layers.
+  // Number of tokens whose measured exit differs from the exit derived from all recorded layers.
   Index count_changed_exits() const {
     const std::vector<Index> recorded = study().exit_layers_at(setting_.threshold, setting_.decay);
     Index count = 0;

@@ -10,25 +10,25 @@ namespace attnscope {
 bool shows_exits(const ViewSettings& settings, const Trace& trace);
 
 ViewLayout lay_out_exits(const ViewInput& input);
-// "exits" by token, "confidence" and "distribution" by token and layer, their means, and "work".
+// "exits" by token, "confidence" and "distribution" by token and layer, means over tokens, "work".
 ViewData exits_data(const ViewInput& input);
 
-// Exit settings of the picture: the run's threshold, else the view's; the view's decay, else the
+// Exit settings of the picture. Threshold: the run's, else the view's. Decay: the view's, else the
 // model's.
 struct ExitSetting {
   double threshold = 0, decay = 0;
 };
 ExitSetting exit_setting(const ViewInput& input, const ExitStudy& study);
-// Exit layers: measured if available for these settings, else derived from the recorded states.
+// Exit layers: measured ones if available for the settings, else derived from all recorded layers.
 struct TokenExits {
   std::vector<Index> layers;               // [L] from 0
   std::shared_ptr<const ExitWork> work{};  // null: not measured (yet)
 };
 TokenExits token_exits(const ViewInput& input, const ExitStudy& study);
 
-// Two numbers per layer, [2, N]: the exit distribution q and its target q*; for rules without q,
-// the confidence, and 1 if the prediction equals the last layer's, else 0. `token` -1: their means
-// over all tokens with a successor.
+// Two numbers for each layer, [2, N]. With an exit distribution q: q and its target q*. Without q:
+// the confidence, and 1 if the prediction equals the last layer's, else 0. `token` -1: means over
+// all tokens with a successor.
 Tensor exit_shares(const ExitStudy& study, Index token);
 
 }  // namespace attnscope

@@ -1,7 +1,7 @@
 // Export formats of views: one table for the window, the command line and its help.
 //
 // A format writes a view to a file as a picture, numbers or a moving picture. A new format needs an
-// entry in export_formats(), and a function that writes it unless an existing one does.
+// entry in export_formats(), and a write function unless an existing one can write the format.
 #pragma once
 
 #include <filesystem>
@@ -40,7 +40,7 @@ const std::vector<ExportFormat>& export_formats();  // in the order of menus
 
 // Format of a still picture or of numbers for this file name; null if there is none.
 const ExportFormat* still_format(const std::filesystem::path& path);
-// The same, including GIFs and numbered pictures.
+// Format for this file name, including GIFs and numbered pictures; null if there is none.
 const ExportFormat* export_format(const std::filesystem::path& path);
 
 // Endings of pictures and numbers: ".png, .svg, .pdf, .csv, .npy or .safetensors".

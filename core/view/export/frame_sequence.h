@@ -16,7 +16,7 @@ struct FrameOptions {
   std::string key;                  // MovingNumber::key
   double from = 0, to = 1;          // range, including both ends
   std::optional<int> count{};       // default: one frame per integer, 60 for real numbers
-  std::optional<double> seconds{};  // per frame of a GIF; default: 0.4 for integers, else 0.05
+  std::optional<double> seconds{};  // of a GIF frame; default: 0.4 for integers, else 0.05
 };
 
 // Parses "query=0:64". Throws InputError.
@@ -32,15 +32,15 @@ struct Frame {
 
 class FrameSequence {
  public:
-  // `traces`: run of `session`, with all findings that its view reads. Throws InputError if the
-  // session has no number FrameOptions::key or the options are invalid.
+  // `traces`: trace of `session`, with all findings that its view reads. Throws InputError if the
+  // session has no number with the key FrameOptions::key, or if the options are invalid.
   FrameSequence(const Session& session, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);
 
   int count() const { return count_; }
   double seconds() const { return seconds_; }
   // Frame `index` in [0, count()), in any order. Throws InputError if the run rejects the value or
-  // the generated text ends before this frame; throws Stopped if cancelled.
+  // if the generated text ends before this frame; throws Stopped if cancelled.
   Frame frame(int index);
 
  private:
@@ -55,7 +55,7 @@ class FrameSequence {
   MovingNumber number_;
   int count_ = 0;
   double seconds_ = 0;
-  std::vector<Session> continued_;  // index: number of generated tokens
+  std::vector<Session> continued_;  // sessions by number of generated tokens
 };
 
 }  // namespace attnscope

@@ -17,9 +17,9 @@ std::filesystem::path numbered(const std::filesystem::path& path, int frame);
 // Throws InputError if write_frames() would reject the name; call it before long work.
 void check_frames_name(const std::filesystem::path& path);
 
-// Writes a GIF, or numbered pictures (any format of write_picture). All frames have the same size.
-// `progress` receives the completed fraction on the calling thread. Throws Stopped; throws
-// InputError before it writes a file.
+// Writes a GIF, or numbered pictures in any picture format. All frames have the same size.
+// `progress` receives the completed fraction on the calling thread. Throws Stopped if cancelled.
+// Throws InputError only before it writes a file.
 void write_frames(const std::filesystem::path& path, FrameSequence& frames,
                   const PictureOptions& options, const std::function<void(double)>& progress);
 

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxGenerated = 1000, kDefaultGenerated = 10;  // generated tokens
+constexpr double kMaxGenerated = 1000, kDefaultGenerated = 10;  // numbers of generated tokens
 
 bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
@@ -29,7 +29,7 @@ void add_view(std::vector<MovingNumber>& list, const ViewSettings& settings, con
   }
 }
 
-// Adds the layer or the head. Run B changes as well while both runs show the same head.
+// Adds the layer or the head. Setting it also changes run B while both runs show the same head.
 void add_layer_or_head(std::vector<MovingNumber>& list, const std::string& key,
                        const std::string& label, Index count, Index ViewSettings::*place) {
   if (count < 2) return;
@@ -81,7 +81,7 @@ constexpr Member kEncoding{&RunSpec::encoding, &GroupChoice::encoding, &HeadGrou
 struct ShownChoice {
   Member member;
   Choice choice;
-  bool is_global = false;  // the checkpoint uses it in every head
+  bool is_global = false;  // the checkpoint has this choice in every head
 };
 
 ShownChoice shown_choice(const ModelConfig& config, const Member& member, const Choice& choice) {

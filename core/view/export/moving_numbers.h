@@ -16,12 +16,12 @@ struct MovingNumber {
   std::string label;        // "Window (Local)"
   Parameter parameter;      // includes the valid range
   double from = 0, to = 1;  // default range
-  // Sets the number in a session. Empty for "tokens", whose text only running the model reveals.
+  // Sets the number in a session. Empty for "tokens": only a run can generate the text.
   std::function<void(Session&, const Value&)> set{};
-  bool changes_heads = false;  // affects the heads' computation on any text
+  bool changes_heads = false;  // changes the heads' computation for every text
 };
 
-// Numbers that can be swept in this session; `trace`: its run. No duplicate keys.
+// Numbers that can be swept in this session, with distinct keys. `trace`: the session's run.
 std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& trace);
 
 }  // namespace attnscope

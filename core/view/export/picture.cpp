@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// Limits of an automatic height, of which the larger applies: relative to the width; in em.
+// Limits of an automatic height, relative to the width and in em. The larger limit applies.
 constexpr double kMaxHeight = 1.4, kMaxColumn = 66;
 
 void check(const std::string& name, double value, double minimum, double maximum) {

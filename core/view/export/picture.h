@@ -9,9 +9,9 @@
 namespace attnscope {
 
 struct PictureOptions {
-  double width = 720;  // in units of 1/96 inch; one pixel each at scale 1
-  double height = 0;   // 0: that of the content, up to 1.4 times the width or 66 times the font
-                       // size, whichever is larger
+  double width = 720;  // in units of 1/96 inch; a unit is a pixel at scale 1
+  double height = 0;   // 0: height of the content, at most the larger of 1.4 times the
+                       // width and 66 times the font size
   double font_size = 13;
   double scale = 2;  // PNG: pixels per unit
   bool dark = false;
@@ -19,7 +19,7 @@ struct PictureOptions {
   FigureParts parts{};
   bool operator==(const PictureOptions&) const = default;
 
-  // Sets the size in pixels at the current `scale`, or in inches. Height 0: fits the content.
+  // Set the size in pixels at the current `scale`, or in inches. Height 0: height of the content.
   void set_pixels(double pixel_width, double pixel_height);
   void set_inches(double inch_width, double inch_height) {
     width = inch_width * kUnitsPerInch;
@@ -31,8 +31,8 @@ struct PictureOptions {
 };
 
 // Lays out the session's view with title and caption, for output at options.scale pixels per unit.
-// `findings`: those of required_findings(session). Throws InputError if there is nothing to show
-// (no such layer or head, no tokens, no space) or a size is out of range; throws Stopped.
+// `findings`: results of required_findings(session). Throws InputError if there is nothing to show
+// (unknown layer or head, no tokens, no space) or a size is out of range; Stopped if cancelled.
 DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings = {});
 

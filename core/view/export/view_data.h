@@ -8,13 +8,13 @@
 
 namespace attnscope {
 
-// Attention of a head with its tokens, computed if it was not stored; limited to the visible region
-// if `is_cropped`. Throws InputError if there are too many weights.
+// Attention weights of a head, labelled by tokens; computed if not stored. `is_cropped`: only the
+// visible region. Throws InputError if there are too many weights.
 ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
                               bool is_cropped);
 
-// Numbers of the session's view, limited to the visible region in views that zoom. Throws
-// InputError if there are none.
+// Numbers of the session's view; in views that zoom, only those of the visible region. Throws
+// InputError if the view has no numbers.
 ViewData view_data(const Trace& trace, const Session& session, const Findings& findings = {});
 
 // CSV: a line of column names, then one line per row. Each row begins with its indices along the

@@ -1,5 +1,4 @@
-// Flow view: one token's path through the model and one of its heads, stage by stage: queries,
-// keys, values, and their effect.
+// Flow view: one token's path through the model and one of its heads, stage by stage.
 #include <algorithm>
 
 #include "core/figure/plain_text.h"

@@ -186,7 +186,7 @@ class HeadPanels {
         flow_sentence(FlowStage::Weighted, s_));
   }
 
-  // Draws a row of the sum that is not a key.
+  // Draws a row below the keys: the other keys, or a sum.
   void draw_line(double y, const std::string& name, const Tensor& values, bool is_marked) {
     const Colour ink = sum_ink(is_marked ? theme().accent : theme().faint_text);
     if (!p_.values.is_present()) {

@@ -26,7 +26,7 @@ Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
 struct FlowText {
   const std::vector<TraceToken>& tokens;
   Tensor weights;       // background shades; undefined: none
-  Index selected = -1;  // outlined
+  Index selected = -1;  // outlined token; -1: none
 };
 
 // Draws the tokens around the selected one that fit the box.

@@ -119,7 +119,7 @@ class LayerPanels {
     targets_.heads.push_back({row, a});
   }
 
-  // The selected head and the largest contributors, in order; max_heads - 1 if not all fit.
+  // The selected head and the largest contributors, ascending; max_heads - 1 if not all fit.
   static std::vector<Index> shown_heads(const Tensor& adds, Index selected, Index max_heads) {
     std::vector<Index> heads;
     for (Index a = 0; a < adds.dim(0); ++a) heads.push_back(a);
@@ -391,8 +391,8 @@ std::vector<Index> flow_rows(Index count, Index selected, Index max_rows) {
     return rows;
   }
   selected = std::clamp<Index>(selected, 0, count - 1);
-  // The first, the last, those around the selected one, and two lines for omitted rows. If very few
-  // rows fit, only those around the selected one.
+  // Lists the first row, the last, those around the selected one, and two marks for omitted rows.
+  // If very few rows fit, lists only those around the selected one.
   constexpr Index kAround = 4;
   const Index neighbours = max_rows > kAround ? max_rows - kAround : std::max<Index>(1, max_rows);
   const Index first = std::clamp<Index>(selected - neighbours / 2, 0, count - neighbours);

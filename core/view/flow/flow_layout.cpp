@@ -11,7 +11,7 @@ namespace {
 // Lengths in units (FlowPlaces::unit).
 constexpr double kPanelGap = 0.9;
 constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
-constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // around the key rows
+constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // height around the key rows
 constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
 // Presentations have large fonts, which remain legible if reduced further.
@@ -35,7 +35,7 @@ constexpr Format kWide{50, 3.4, 5.2, 1.3, 13.2, 19}, kNarrow{30, 5, 3.8, 1, 8, 1
 struct Column {
   FlowPanel FlowPlaces::*panel;
   FlowStage stage;
-  double min_width, weight;  // weight: in the distribution of the remaining width
+  double min_width, weight;  // weight: share of the remaining width
 };
 using Columns = std::vector<Column>;
 constexpr FlowPanel FlowPlaces::*kNone = nullptr;
@@ -54,7 +54,7 @@ const Columns kLower{{&P::heads, S::Heads, 12.3, 2.8},
                      {&P::residual, S::Residual, 12.1, 2.6},
                      {&P::layers, S::Layers, 12.9, 3},
                      {&P::next, S::Next, 8.7, 1.6}};
-// Narrow pages: the upper row shows the sum or queries and keys; the lower one the result or heads.
+// Narrow pages: the upper row shows the sum, or queries and keys; the lower row result or heads.
 const Columns kNarrowHead{{&P::keys, S::Vectors, 8.0, 1.5},
                           {&P::softmax, S::Softmax, 7.5, 1},
                           {&P::weighted, S::Weighted, 11.9, 3}};
@@ -76,7 +76,7 @@ class FlowPlacer {
   FlowPlacer(const Format& format, const FlowShape& shape, const Box& inside)
       : format_(format), shape_(shape), inside_(inside) {}
 
-  // Chooses the largest font at which kUsualKeys fit, else fewer keys; false if too few fit.
+  // Chooses the largest font at which kUsualKeys keys fit, else fewer; false if too few fit.
   bool find_unit(const Page& page) {
     const double smallest =
         std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestLarge * page.em()));
@@ -120,15 +120,15 @@ class FlowPlacer {
     return fixed_height() + count(std::min(keys, shape_.keys)) * kMinRow + format_.min_low;
   }
 
-  // Maximum height of the lower panels, which their rows fill.
+  // Maximum height of the lower panels: the height of their rows, within the format's limits.
   double max_low_height() const {
     constexpr double kLine = 1.95;
     const double filled = kPanelHead + kFoot + kLine * static_cast<double>(shape_.low_rows);
     return std::clamp(filled, format_.min_low, format_.max_low);
   }
 
-  // Heights in units of narration, tokens, head, and panels of the layers. Space is used for key
-  // rows first, then for spacing.
+  // Heights, in units, of narration, tokens, head panels and layer panels. Spare space goes to key
+  // rows first, then to spacing.
   Tracks choose_rows() {
     const double height = inside_.height / u_, spare = height - fixed_height() - format_.min_low;
     const auto fitting = static_cast<Index>(std::floor(spare / kMinRow + 1e-6) - count(0));
@@ -184,7 +184,7 @@ class FlowPlacer {
     return shape_.stage == FlowStage::Heads ? kHeadsThenNext : kNarrowLower;
   }
 
-  // Splits the space of the residual by the number of rows.
+  // Splits the space between the residual and feed-forward panels by their numbers of rows.
   void place_feed_forward() {
     constexpr double kLine = 1.6, kFeedForwardRows = 2;  // feed-forward and sum
     const double residual = kPanelHead + kLine * static_cast<double>(shape_.residual_rows);

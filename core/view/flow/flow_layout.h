@@ -33,11 +33,11 @@ struct FlowPanel {
 
 // Quantities that determine the layout.
 struct FlowShape {
-  Index keys = 0;           // maximum number of key rows
-  Index extra_rows = 0;     // rows below the keys: other keys, sum
-  bool compares = true;     // the head compares queries with keys
-  Index residual_rows = 2;  // rows above the feed-forward panel
-  Index low_rows = 8;       // rows of the fullest lower panel: heads, layers, next tokens
+  Index keys = 0;                      // maximum number of key rows
+  Index extra_rows = 0;                // rows below the keys: other keys, sum
+  bool compares = true;                // the head compares queries with keys
+  Index residual_rows = 2;             // rows of the residual panel
+  Index low_rows = 8;                  // maximum number of rows of heads, layers or next tokens
   FlowStage stage = FlowStage::Whole;  // stage that a narrow page must show
 };
 
@@ -48,7 +48,7 @@ struct FlowPlaces {
   FlowPanel heads, residual, feed_forward, layers, next;  // absent panels are empty
   double label_width = 0;                                 // width of the key labels
   Index shown = 0;                                        // number of keys with a row
-  double formula_y = 0, first_y = 0, row = 0;  // head panels: middles of rows; height of a row
+  double formula_y = 0, first_y = 0, row = 0;  // head panels: y of formula and row 0; row height
   double bottom = 0;
 
   double row_y(Index n) const { return first_y + static_cast<double>(n) * row; }
@@ -56,8 +56,8 @@ struct FlowPlaces {
 };
 
 // Narrow pages show fewer panels: weights, weighted values and the result. In stages Vectors and
-// Scores, keys, scores and values replace the weights; in stages Heads to FeedForward, heads and
-// residual replace the layers. Returns nullopt if there is no space.
+// Scores, panels of keys, scores and values replace the weights. In stages Heads to FeedForward,
+// panels of heads and residual replace the layers. Returns nullopt if there is no space.
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape);
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@
 namespace attnscope {
 namespace {
 
-// Tolerance of float32 sums of some hundred numbers, relative to the largest.
+// Tolerance of float32 sums of some hundred numbers, relative to the largest number.
 constexpr double kRounding = 2e-4;
 constexpr Index kMaxCandidates = 12;
 
@@ -37,7 +37,7 @@ double largest(const Tensor& x) {
   return maximum;
 }
 
-// Largest difference relative to the larger magnitude.
+// Largest difference of two tensors, relative to the larger magnitude.
 double relative_difference(const Tensor& a, const Tensor& b) {
   double maximum = 0;
   for (Index n = 0; n < a.size(); ++n) {
@@ -99,7 +99,7 @@ std::optional<double> score_of(const AttentionTap& tap, Index head, Index query,
   return std::log(weight) + static_cast<double>(lse[head * tap.queries() + query]);
 }
 
-// Values of the weights' columns; undefined if columns are not single rows.
+// Value vectors by column of the weights; undefined unless each column has one vector.
 const Tensor& column_values(const AttentionTap& tap) {
   static const Tensor kNone;
   const Part* part = tap.result.part.get();
@@ -340,7 +340,7 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
       state.probability = static_cast<double>(lens->probability(row, token));
     }
     state.copied = has_exited(trace, layers[n], token);
-    if (state.copied) state.values = states.back().values;  // the recorded state is unused
+    if (state.copied) state.values = states.back().values;  // replaces the recorded state
     states.push_back(std::move(state));
   }
   return states;
@@ -389,7 +389,7 @@ std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& inter
   return layer;
 }
 
-// Predicted actions of a trajectory model, at state tokens: the second of each step's three.
+// Predicted actions of a trajectory model at a state token, the second of a step's three tokens.
 std::vector<FlowCandidate> action_candidates(const Trace& trace, Index token) {
   constexpr Index kTokensPerStep = 3, kState = 1;
   const Index step = token / kTokensPerStep;

@@ -28,17 +28,17 @@ struct FlowSum {
   Tensor weights;             // [L_k]: the whole row
   std::vector<FlowKey> keys;  // sorted by decreasing magnitude of weight
   Tensor query;               // [d_k]; undefined if the variant compares no pairs
-  Tensor key_vectors;         // [keys, d_k]; undefined if `query` is
+  Tensor key_vectors;         // [keys, d_k]; undefined if `query` is undefined
   Tensor values, weighted;    // [keys, d_v]: v_j and a_ij v_j
-  Index others = 0;           // number of keys with a weight that are not in `keys`
+  Index others = 0;           // number of attended keys that are not in `keys`
   double sink = 0;            // weight of the head's attention sink
   double others_weight = 0;   // total weight of the others
   Tensor others_sum;          // [d_v]: sum of the others' weighted values
   Tensor relative_sum;        // [d_v]: sum of weighted relative-position values; may be undefined
   Tensor sum;                 // [d_v]: weighted + others_sum + relative_sum
   Tensor output;              // [d_v]: the head's recorded output
-  bool adds_values = false;   // false: values, others_sum, relative_sum, sum are undefined
-  bool is_output = false;     // `sum` equals `output`; false: the variant processes it further
+  bool adds_values = false;   // false: values and the three sums are undefined
+  bool is_output = false;     // `sum` equals `output`; false: the variant processes `sum` further
 };
 
 // Heads of a layer for one query: concatenated outputs times W_o.
@@ -46,7 +46,7 @@ struct FlowHeads {
   Tensor outputs;            // [h, d_v]; undefined if heads differ in size
   Tensor adds;               // [h, d]: contribution of each head; undefined without W_o
   Tensor bias;               // [d]: bias of W_o; undefined if 0
-  Tensor joined;             // [d]: recorded sum of all heads
+  Tensor joined;             // [d]: sum of all contributions and the bias
   std::vector<bool> is_off;  // by head: switched off by an intervention
 };
 
@@ -61,8 +61,8 @@ struct FlowLayer {
   };
   Join join = Join::Sum;
   FlowTerm input;               // the token's state before the layer
-  std::vector<FlowTerm> terms;  // attention, feed-forward; with Join::Sum all further summands
-  Tensor output;                // [d]: its state after the layer
+  std::vector<FlowTerm> terms;  // attention, feed-forward; with Join::Sum also further summands
+  Tensor output;                // [d]: the token's state after the layer
 };
 
 // A state of the token, from the embedding to the last layer.
@@ -82,7 +82,7 @@ struct FlowCandidate {
 
 struct FlowNumbers {
   Index query = 0;   // row of the tap
-  Index token = -1;  // index in the queries' stream; -1: not a token
+  Index token = -1;  // index in the queries' stream; -1: the query is not a token
   std::string label;
   FlowSum sum;
   FlowHeads heads;
@@ -97,11 +97,11 @@ Index flow_query(const ViewSettings& settings, const Trace& trace, const Attenti
 // `keys`: maximum number of keys, including the pinned one. The tap must have an output.
 FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& session,
                          const AttentionTap& tap, Index head_in_group, Index keys);
-// FlowNumbers::sum. `pinned`: a column to include even if its weight is small; -1: none.
+// Computes FlowNumbers::sum. `pinned`: a column to include even if its weight is small; -1: none.
 FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head_in_group, Index query,
                  Index keys, Index pinned = -1);
 
-// FlowNumbers::heads and FlowNumbers::layer; interventions can switch heads and layers off.
+// Compute FlowNumbers::heads and ::layer. Interventions can switch heads and layers off.
 FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
                      const AttentionTap& tap, Index query);
 std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& interventions,

@@ -11,7 +11,7 @@ namespace attnscope {
 // Vector spaces: a hovered component is marked in all vectors of the same space.
 enum class FlowSpace { Query, Value, Model };
 
-// Limit of a colour range that only a few of the numbers exceed.
+// Upper end of a colour range that only a few numbers of the tensors exceed.
 double flow_range(const std::vector<const Tensor*>& tensors);
 
 class FlowPen {
@@ -27,9 +27,9 @@ class FlowPen {
   // Draws frame, number, title and the first note that fits (right-aligned).
   void panel(const FlowPanel& panel, const std::string& title,
              const std::vector<std::string>& notes = {});
-  // Outlines the panel if its stage is current; fades it if another stage is.
+  // Outlines the panel if its stage is the current one; fades it if another stage is current.
   void highlight_current(const FlowPanel& panel);
-  // True if the stage follows the current one: its elements in other panels are faint.
+  // True if the stage follows the current one; other panels draw its elements faintly.
   bool is_later(FlowStage stage) const { return current_ < stage && current_ != FlowStage::Whole; }
 
   // Draws a vector as colours in [-range, range], with numbers in wide cells. `name`: hover label.

@@ -34,7 +34,7 @@ std::string describe_further_processing(const AttentionTap& tap);
 // View that a click on a stage opens: the first related view with content; null if none.
 const View* view_of_stage(FlowStage stage, const Trace& trace);
 
-// "62%", "0.4%"; without `as_percentage`: "-0.310".
+// Formats a weight: "62%", "0.4%"; without `as_percentage`: "-0.310".
 std::string format_weight(double weight, bool as_percentage);
 // True if the weights of the query sum to one.
 bool weights_sum_to_one(const FlowSum& sum);

@@ -81,7 +81,7 @@ class GatePlacer {
   double em() const { return page_.em(); }
 
   // Heights in em of summary, maps, space below the last map, chart, and a line of text. All map
-  // rows have equal height. Omits the chart if space is short; empty if there is too little space.
+  // rows have equal height. Omits the chart if space is short; empty if the maps do not fit.
   Tracks choose_rows(double height) const {
     const bool has_bars = places_.bars > 0;
     const double chart = std::clamp(kChart * height, kMinChart, kMaxChart);

@@ -10,8 +10,8 @@
 
 namespace attnscope {
 
-// Stacked maps with common columns, whose token labels are above the first map. The chart of the
-// selected rows is below the maps, if there is space.
+// Stacked maps with common columns. Token labels of the columns are above the first map. If there
+// is space, a chart of the selected rows is below the maps.
 struct GatePlaces {
   const GateSets& sets;
   const std::vector<TraceToken>& tokens;
@@ -25,10 +25,10 @@ struct GatePlaces {
 
   Index length() const { return static_cast<Index>(tokens.size()); }
   double left() const { return maps.front().plot.x - maps.front().left; }
-  // Width of labels and cells.
+  // Width of a map with its row labels.
   double width() const { return maps.front().left + maps.front().plot.width; }
   Index pinned_token() const { return maps.front().pinned_column; }
-  // Index of the hovered row of a set, else of the selected layer (and head), else 0.
+  // Row of a set to show in the chart: the hovered row, else the selected layer and head's, else 0.
   Index shown_row(const ViewInput& input, std::size_t set) const;
 };
 
@@ -42,7 +42,7 @@ struct GateMeasures {
 std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const GateSets& sets,
                                       const std::vector<TraceToken>& tokens);
 
-// Hit test of the maps: a token of the selected segment is a query of its attention map.
+// Hit test of the maps for tokens of the selected segment, which are queries of its attention map.
 std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
                                                    const GatePlaces& places);
 // Handles that select a row's layer and head by a click on its label.

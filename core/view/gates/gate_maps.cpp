@@ -1,4 +1,4 @@
-// Maps of gates by row and token, with bars of their means.
+// Maps of gates by row and token, with bars of the rows' means.
 #include <algorithm>
 #include <cmath>
 
@@ -117,7 +117,7 @@ void draw_gate_maps(Page& page, const GatePlaces& places, Index token) {
     draw_numbers(page, set, m, range);
     draw_frame(page, m, token);
     if (places.bars > 0) draw_means(page, set, m, places.bars, range.most);
-    // Shorter bars have no space for numbers.
+    // Shorter colour bars have no space for numbers.
     if (m.plot.height >= 3 * page.em()) draw_colour_bar(page, m.right, range, {"gate", ""});
   }
 }

@@ -13,7 +13,7 @@ void draw_gate_maps(Page& page, const GatePlaces& places, Index token);
 struct GateChart {
   Chart chart;
   std::vector<LegendEntry> entries;  // one per set
-  double legend = 0;                 // height
+  double legend = 0;                 // height of the legend
 };
 GateChart place_gate_chart(const Page& page, const GatePlaces& places);
 void draw_gate_chart(Page& page, const GatePlaces& places, const GateChart& placed);

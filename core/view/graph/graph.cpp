@@ -42,8 +42,8 @@ struct DrawnGraph {
   double bottom = 0;           // lower limit of labels
 };
 
-// Nodes that the user moved: [node, x, y, layout], with x and y in ten-thousandths of the box and
-// an index into kLayouts. Entries without a layout apply to all layouts.
+// Nodes that the user moved. An entry is {node, x, y, layout}: x and y in ten-thousandths of the
+// box, layout as an index into kLayouts. Entries without a layout apply to all layouts.
 using MovedNodes = std::vector<std::vector<Index>>;
 constexpr double kPlaceUnit = 10000;
 constexpr std::array kLayouts{"circle", "line", "springs"};
@@ -87,8 +87,8 @@ Index node_at(const std::vector<Node>& nodes, Point p, double reach) {
   return nearest;
 }
 
-// Edge from a query to its key. In the line layout an arc, above the line to earlier keys and below
-// it to later ones; otherwise a straight line, or a slight curve if `is_bent`.
+// Edge from a query to its key. In the line layout it is an arc, above the line to earlier keys and
+// below it to later keys. In other layouts it is straight, or slightly curved if `is_bent`.
 Line edge_line(const DrawnGraph& d, Index from, Index to, bool is_bent, Colour colour,
                double thickness) {
   const Point a = d.nodes[static_cast<std::size_t>(from)].centre;

@@ -12,7 +12,7 @@ namespace attnscope {
 // Pairs of different tokens that a pattern allows.
 struct GraphEdges {
   std::vector<Edge> pairs;   // ascending
-  bool is_directed = false;  // a pair allows one direction only, not because of causality
+  bool is_directed = false;  // some pair has one direction only, and not because of causality
 };
 GraphEdges edges_of(const AttentionTap& tap, Index head);
 
@@ -26,11 +26,11 @@ struct EdgeChoice {
   std::vector<std::vector<Index>> edges;
   bool is_directed = false;
 };
-// Edges of a head: those of the parameter `edges` if set, else those of its pattern. Edges of
-// causal patterns count in both directions.
+// Edges of a head: the parameter `edges` if set, else the edges of the head's pattern. An edge of a
+// causal pattern counts in both directions.
 EdgeChoice edge_choice(const AttentionTap& tap, Index head);
 
-// Adds the edge, or removes it if present. Unless `is_directed`, both directions are the same edge.
+// `edges` with the edge added, or removed if present. Unless `is_directed`, direction is ignored.
 std::vector<std::vector<Index>> toggle_edge(const std::vector<std::vector<Index>>& edges,
                                             bool is_directed, const Edge& edge);
 

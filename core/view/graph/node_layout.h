@@ -12,9 +12,9 @@ namespace attnscope {
 
 using Edge = std::pair<Index, Index>;  // two nodes; the first attends to the second
 
-// Deterministic positions in the unit square. `layout`: "line", "circle" or "springs". Springs are
-// force-directed and start from the circle: edges attract nodes, all nodes repel each other
-// (Fruchterman and Reingold, 1991).
+// Deterministic positions in the unit square. `layout`: "line", "circle" or "springs". The layout
+// "springs" is force-directed and starts from the circle: edges attract their nodes, all nodes
+// repel each other (Fruchterman and Reingold, 1991).
 std::vector<Point> node_places(const std::string& layout, Index nodes,
                                const std::vector<Edge>& edges);
 

@@ -23,7 +23,7 @@ constexpr double kMinThumbnail = 2;  // pixels
 constexpr double kTagReach = 4;      // em: vertical extent of a tag next to the pointer
 constexpr double kPoolNote = 1.6;    // em: note below max-pooled thumbnails
 
-// Decimals that distinguish neighbours in sorted order, up to a limit. Ignores unmeasured heads.
+// Number of decimals, up to a limit, that distinguish measured heads adjacent in sorted order.
 int decimals_of(const std::vector<Thumbnail>& list) {
   constexpr int kMinDecimals = 2, kMaxDecimals = 4;
   for (int decimals = kMinDecimals; decimals < kMaxDecimals; ++decimals) {
@@ -50,7 +50,7 @@ void draw_shrunk_text(Page& page, Point at, const std::string& text, double widt
   }
 }
 
-// Draws the label of each thumbnail's head and its number.
+// Draws the label and the measured number of each thumbnail's head.
 void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
   const int digits = decimals_of(list);
@@ -91,7 +91,7 @@ void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnai
   }
 }
 
-// Draws headers: "layer" on the left, "head" at the top, with thinned numbers.
+// Draws headers with as many numbers as fit: "layer" on the left, "head" at the top.
 void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
   const double em = page.em(), size = em;
   const double header = kGridHeader * em;
@@ -194,7 +194,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const bool has_pooling = is_pooled(input, raster, list);
   const bool has_excluded = std::ranges::any_of(
       list, [](const Thumbnail& t) { return has_excluded_pairs(*t.tap, t.head_in_group); });
-  if (has_pooling || has_excluded) {  // space for the note; smaller thumbnails are pooled as well
+  if (has_pooling || has_excluded) {  // the note needs space; smaller thumbnails remain pooled
     inside.height -= kPoolNote * page.em();
     raster = place();
   }
@@ -268,7 +268,7 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
   return matrix;
 }
 
-// [layers, h, L_q, L_k] if all layers have the same shape, otherwise one matrix per layer.
+// One matrix [layers, h, L_q, L_k] if all layers have the same shape, otherwise one per layer.
 ViewData data(const ViewInput& input) {
   ViewData data;
   bool have_same_shape = true;
@@ -330,7 +330,7 @@ std::vector<Parameter> parameters() {
       limit("at_most", "At most", "Hide heads above this value.", 0.8)};
 }
 
-// Upper bound of the filter limits: 1 for fractions, otherwise tokens or bits of the text.
+// Upper bound of the filter limits: number of tokens, its logarithm in bits, or 1 for fractions.
 double largest_measure(const std::string& sort, const Trace* trace) {
   const auto tokens = trace != nullptr ? static_cast<double>(trace->tokens.size()) : 1;
   if (sort == "distance") return std::max(1.0, tokens);

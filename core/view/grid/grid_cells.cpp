@@ -41,7 +41,7 @@ struct ValueOptions {
   bool are_weights() const { return !hide_first && row_scale == RowScale::None; }
 };
 
-// Values of a map after row scaling; a hidden first token is NaN, so that scales ignore it.
+// Values of a map after row scaling. The column of a hidden first token is NaN and not scaled.
 Tensor visible_values(const Thumbnail& thumbnail, const HeadMap& head_map,
                       const ValueOptions& options) {
   Tensor numbers = heat_map_cells(head_map.cells);
@@ -146,7 +146,7 @@ std::vector<float> magnitudes_of(const Thumbnail& thumbnail, const HeadMap& head
   return visible_magnitudes(cells, *thumbnail.tap, thumbnail.head_in_group, head_map.shown, limit);
 }
 
-// sampled_ranks() of a sample of all maps.
+// sampled_ranks() of values sampled from all maps.
 std::vector<float> joint_ranks(const std::vector<HeadMap>& maps) {
   constexpr Index kMaxNumbers = Index{1} << 20;
   std::vector<float> numbers;
@@ -166,7 +166,7 @@ struct Ends {
 
 Ends make_ends(const ViewInput& input, const std::vector<Thumbnail>& list,
                const ValueOptions& options, bool own, const ColourRange& common, bool with_signs) {
-  constexpr Index kMaxMagnitudes = Index{1} << 19;  // magnitudes of all maps
+  constexpr Index kMaxMagnitudes = Index{1} << 19;  // limit for all maps together
   const ColourEnd end = input.session.view.colour_end;
   const auto heads = static_cast<Index>(thumbnails(input.trace, input.part()).size());
   const Index per_map = std::max<Index>(1024, kMaxMagnitudes / std::max<Index>(1, heads));

@@ -10,11 +10,11 @@ namespace attnscope {
 
 struct GridMaps {
   std::vector<HeatMap> cells;  // in the order of the thumbnails
-  ColourRange range;           // range of the colour bar: common, or relative to each map's range
+  ColourRange range;           // colour bar: common range, or relative to each map's
   double exact = 1;            // fraction of exact values
 };
 
-// Maps with the settings of the view, with a common colour range or one per map.
+// Maps with the view's settings, which have a common colour range or one colour range per map.
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list);
 

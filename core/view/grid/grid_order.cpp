@@ -19,7 +19,7 @@ const Trace& measured_run(const ViewInput& input) {
   return hides_tokens ? input.merged->tokens : input.trace;
 }
 
-// Measures of this run, cached between layouts.
+// Measures of the run's heads, cached between layouts.
 HeadTable table_of_run(const ViewInput& input) {
   const std::vector<HeadMeasure>& measures = head_measures();
   const auto width = static_cast<Index>(measures.size()) + 2;
@@ -72,7 +72,7 @@ std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part) {
 }
 
 void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
-  constexpr Index kMaxWeights = Index{1} << 26;  // more take too long to measure
+  constexpr Index kMaxWeights = Index{1} << 26;  // measuring more takes too long
   Index weights = 0;
   for (const Thumbnail& t : list) {
     if (!is_whole(*t.tap) || t.tap->result.device != nullptr) return;

@@ -18,18 +18,18 @@ struct Thumbnail {
   HeadName name{};     // empty: not measured
 };
 
-// All heads of the part whose map is not empty.
+// All heads of the part that have nonempty maps.
 std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part);
 
 // Order of the heads, and a note that describes it.
 struct GridOrder {
   const HeadMeasure* measure = nullptr;  // null: by layer and head
-  std::string source;                    // measured text: "this text"
+  std::string source;                    // text that heads are measured on: "this text"
   std::size_t total = 0;                 // number of heads before filtering
   std::vector<std::string> notes;        // one-line descriptions, longest first
 };
 
-// Sets the names of the heads by their behaviour on this text; skipped for long texts.
+// Names the heads by their behaviour on this text; does nothing for long texts.
 void name_heads(const ViewInput& input, std::vector<Thumbnail>& list);
 
 // Sorts and filters the list by the view's parameters. Throws InputError if the text is too long to

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 3;          // maximum of a thumbnail
+constexpr double kMaxAspect = 3;          // maximum aspect ratio of a thumbnail
 constexpr double kLargestThumbnail = 16;  // em
 constexpr double kLabel = 1.3;            // em: label line
 
@@ -77,7 +77,7 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
     raster.label = kLabel * page.em();
     const auto rows = static_cast<double>((count + columns - 1) / columns);
     resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    if (raster.width < one_line) {  // head above number
+    if (raster.width < one_line) {  // the head is above its number
       raster.two_lines = true;
       raster.label = 2 * kLabel * page.em();
       resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);

@@ -12,18 +12,18 @@
 
 namespace attnscope {
 
-constexpr double kMinFontScale = 0.7;  // minimum relative to Page::small(); else no labels
+constexpr double kMinFontScale = 0.7;  // minimum font size of labels, relative to Page::small()
 constexpr double kGridHeader = 3.3;    // em: title and numbers next to the thumbnails
 constexpr double kGridSortNote = 1.8;  // em: line above sorted thumbnails
 
-// Positions of the thumbnails. The hit test copies it.
+// Positions of the thumbnails. The hit test keeps a copy.
 struct GridRaster {
   double x = 0, y = 0;           // top left of the first thumbnail
   double width = 0, height = 0;  // size of a thumbnail
   double gap = 0;
   double label = 0;        // height of each label; 0: none
   bool two_lines = false;  // labels have two lines
-  // [row][column]: layer and head. A row is a layer, or part of the sorted list.
+  // {layer, head} by row and column. A row is a layer, or part of the sorted list.
   std::vector<std::vector<std::pair<Index, Index>>> rows;
 
   double step_x() const { return width + gap; }
@@ -63,9 +63,9 @@ struct GridRaster {
   }
 };
 
-// Layers from top to bottom, heads from left to right.
+// Places layers from top to bottom, heads from left to right.
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
-// In the order of `list`, row by row, with the number of columns that makes thumbnails largest.
+// Places thumbnails row by row in the order of `list`, in as many columns as maximise their size.
 GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
 
 }  // namespace attnscope

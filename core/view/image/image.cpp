@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kFade = 0.82;           // opacity of the veil over excluded pixels
 constexpr double kTint = 0.55;           // opacity of a rule's colour in allowed pixels
-constexpr double kFaintTint = 0.3;       // opacity if the image must remain recognisable
+constexpr double kFaintTint = 0.3;       // kTint if the image must remain recognisable
 constexpr double kWeightOpacity = 0.65;  // opacity of weights over an image
 
 struct ImagePicture {
@@ -118,7 +118,7 @@ void draw_allowed(Page& page, const ImagePicture& d) {
   draw_legend(page, entries, foot);
 }
 
-// Colour range of the weights, up to the largest of the row.
+// Colour range of the weights, up to the row's largest weight.
 ColourRange range_of(const ImagePicture& d) {
   ColourRange range = weight_colours(d.input, is_signed(d.tap, d.head));
   const double largest =
@@ -285,7 +285,7 @@ std::vector<std::string> describe_row(const ImagePicture& d) {
           capitalised(subject) + ": " + counts, counts, count};
 }
 
-// Hit test: reports the pixel as query; while a query is pinned, as its key.
+// Hit test: reports the pixel as the query, or as the key while a query is pinned.
 std::function<std::optional<Hit>(Point)> hits(const ImagePicture& d) {
   std::vector<Index> keys;
   for (Index pixel = 0; pixel < d.grid.width * d.grid.height; ++pixel) {
@@ -409,7 +409,7 @@ CompletionSettings completion_settings(const ViewSettings& settings) {
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  controls.colour_ends.clear();  // fixed
+  controls.colour_ends.clear();  // the range is fixed
   const bool generates = trace != nullptr && trace->pixels && trace->pixels->key_shift > 0;
   if (trace != nullptr && !generates) controls.parameters.clear();  // requires a generative model
   if (!completion_settings(settings).draws) {

@@ -9,7 +9,7 @@ namespace {
 constexpr double kTitle = 1.7, kGap = 1.6;  // em
 constexpr double kMinCell = 2;              // pixels
 constexpr double kMinSmall = 8;             // em, width of panels next to a large one
-constexpr double kMinSmallCell = 1.2;       // pixels, in these panels
+constexpr double kMinSmallCell = 1.2;       // pixels: cells of panels next to a large one
 constexpr double kMinGain = 1.25;           // minimum enlargement that justifies a large panel
 constexpr double kMinWhole = 8;             // pixels: larger cells snap to whole pixels
 

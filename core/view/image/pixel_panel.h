@@ -18,13 +18,13 @@ struct PixelPanel {
   Index at(Point p) const;  // index of the pixel at a point; -1: none
 };
 
-// Places panels in the number of lines that maximises their pixels, with `foot` units of free space
-// below each. Of three panels, the second is large and the others are next to it, if that enlarges
-// it considerably. Empty if there is no space.
+// Places `count` panels in as many lines as maximise their pixels, with `foot` units of free space
+// below each panel. Of three panels, the second is large with the others next to it, if that
+// enlarges the second considerably. Returns no panels if there is no space.
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
 
-// Three panels, and a box for a chart that is at least as high as the smallest panel.
+// Three panels, and the box of a chart. The box is at least as high as the smallest panel.
 struct PanelsAndChart {
   std::vector<PixelPanel> panels;
   Box chart;
@@ -32,8 +32,8 @@ struct PanelsAndChart {
 PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
                                 double foot);
 
-// Draws a title and each pixel in the colour that `colour` returns. `picture`, if defined, is
-// behind transparent colours: [rows, columns, 3], stretched over the panel.
+// Draws the first title that fits, and each pixel in the colour that `colour` returns. `picture`
+// [rows, columns, 3], if defined, is stretched over the panel behind translucent colours.
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,
                 const std::function<Colour(Index pixel)>& colour, const Tensor& picture = {});
 // Outlines one pixel.

@@ -8,14 +8,14 @@
 
 namespace attnscope {
 
-// Attention row of a query, with its keys at their pixels; tensors are [height, width].
+// Attention row of a query, arranged by the pixels of its keys; tensors are [height, width].
 struct PixelRow {
-  Index query = 0;             // query row
-  Tensor rules;                // index of the admitting rule; NaN: excluded
+  Index query = 0;             // row of the attention map
+  Tensor rules;                // index of the rule that admits the pixel; NaN: excluded
   Tensor weights;              // attention weight; NaN: excluded
-  std::vector<Index> by_rule;  // allowed pixels by rule
-  Index allowed = 0;           // total allowed pixels
-  Index others = 0;            // allowed keys that are not pixels
+  std::vector<Index> by_rule;  // number of allowed pixels by rule
+  Index allowed = 0;           // number of allowed pixels
+  Index others = 0;            // number of allowed keys that are not pixels
   double others_weight = 0;    // total weight of the others
   Index strongest = -1;        // pixel with the largest weight; -1: none
 };

@@ -35,9 +35,9 @@ constexpr double kNoteLine = 1.4;   // em: note about omitted panels
 constexpr std::size_t kPanels = 3;  // switches, bars, facts
 constexpr double kChipLine = 1.9;   // em: row of replacement tokens
 constexpr double kMinHeight = 28;   // em: the row is permanent in pictures of this height
-constexpr double kPanelFractions[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // sizes to try
+constexpr double kPanelFractions[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // sizes of panels to try
 
-// The `count` likeliest tokens of both runs in turn, which include those that only one run expects.
+// `count` tokens, taken in turn from the likeliest tokens of both runs.
 std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& first,
                                             const std::vector<double>& second, std::size_t count) {
   const auto limit = static_cast<Index>(count);
@@ -151,7 +151,7 @@ class InterveneLayout {
     }
     maps_ = available;
     reserve_note(maps_);
-    panels_ = place_row(page_, {}, {second_run_, facts_, predicts_token_});  // all omitted
+    panels_ = place_row(page_, {}, {second_run_, facts_, predicts_token_});  // omits all panels
     is_stacked_ = false;
     return place_maps();
   }
@@ -159,12 +159,12 @@ class InterveneLayout {
   // Division of the space between maps and panels.
   struct Division {
     bool has_side_panels = false;   // panels are to the right of the maps; false: below
-    double panel_fraction = 0;      // of the width or height
+    double panel_fraction = 0;      // width or height of the panels
     bool has_stacked_maps = false;  // one above the other
     double map_width = 0;           // pixels
   };
 
-  // Division with the most bars, up to kMinTokenBars, that leave the maps kMinMapFraction.
+  // Division with as many bars, up to kMinTokenBars, as the limit kMinMapFraction allows.
   std::optional<Division> division_with_bars(const Box& space, std::size_t omitted) {
     std::optional<Division> best = largest_maps(space, omitted, 0);
     if (!best || !predicts_token_) return best;
@@ -500,7 +500,7 @@ class InterveneLayout {
   }
 
   ViewLayout finish() {
-    // Clicks change run A, whose state before its changes is not available if there is a run B.
+    // Clicks change run A. If there is a run B, A is only available with its interventions.
     const Trace& pattern_run = runs_.has_run_b ? second_run_ : first_run_;
     for (Handle& handle : pair_handles(input_, pattern_run, left_, right_)) {
       handles_.push_back(std::move(handle));
@@ -530,7 +530,7 @@ class InterveneLayout {
   PanelLayout panels_;  // switches, bars, facts
   bool has_lower_panels_ = false, is_stacked_ = false;
   MatrixPlot left_, right_;  // first and second run
-  double exact_ = 1;         // of the values in the maps
+  double exact_ = 1;         // fraction of exact values in the maps
   double maps_bottom_ = 0;
   std::vector<Handle> handles_;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxReplacements = 12;
 constexpr Index kSearchedTokens = 512;  // number of predictions searched for whole words
 
-// Adds the change in place of its opposite (forbid or force), or removes it if it is present.
+// Removes the change if present. Otherwise adds it and removes its opposite (forbid or force).
 void toggle_pair_change(Session& session, const Intervention& change) {
   Interventions& list = session.run.interventions;
   if (std::erase(list, change) > 0) return;
@@ -69,7 +69,7 @@ bool has_change(const Session& session, Index query, Index key) {
   });
 }
 
-// True if the variant allows the pair, which an intervention may have removed from the pattern.
+// True if the variant allows the pair, even if an intervention forbids it.
 bool variant_allows(const Trace& run, const Session& session, Index query, Index key) {
   if (has_change(session, query, key)) return true;
   const ViewSettings& settings = session.view;

@@ -70,7 +70,7 @@ SelectedTap computing_message() {
   return {.headline = "Computing", .advice = "Run B is being computed."};
 }
 
-// Run B or, without it, the run without interventions. The reference is valid as long as `input`.
+// Run B, or the run without interventions if there is no B. The result is valid as long as `input`.
 const Trace& reference_run(const ViewInput& input) {
   const std::shared_ptr<const Trace> reference = input.findings.get(Findings::reference);
   return reference != nullptr ? *reference : input.trace;

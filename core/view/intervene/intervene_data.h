@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// The runs without and with interventions. If there is a run B, it replaces the run without.
+// The runs without (first) and with interventions (second). Run B, if any, is the first run.
 struct TwoRuns {
   explicit TwoRuns(const ViewInput& input);
 

@@ -10,8 +10,8 @@ namespace {
 constexpr double kPartGap = 1.6;     // em between parts
 constexpr double kSmallGap = 0.6;    // em between bars and facts below them
 constexpr double kMaxPartBars = 34;  // em: width of the bars
-constexpr double kMinPartBars = 13;  // em: bars with facts to their right
-constexpr double kMinPartWidth = 9;  // em: bars with facts below them
+constexpr double kMinPartBars = 13;  // em: width of bars with facts to their right
+constexpr double kMinPartWidth = 9;  // em: width of bars with facts below them
 constexpr double kMaxBoard = 0.42;   // fraction of a row's width
 constexpr double kBadgeSpace = 2.5;  // em: badges of a fact table
 

@@ -10,7 +10,7 @@
 namespace attnscope {
 
 inline constexpr std::size_t kMaxTokenBars = 8;
-inline constexpr std::size_t kMinTokenBars = 4;  // fewer only if space is short
+inline constexpr std::size_t kMinTokenBars = 4;  // minimum unless space is short
 
 struct PanelContent {
   const Trace& trace;
@@ -29,11 +29,11 @@ struct PanelLayout {
 
 // Places the panels one above the other.
 PanelLayout place_column(const Page& page, const Box& box, const PanelContent& content);
-// Places the panels side by side, as high as their content; facts below the bars if possible.
+// Places the panels side by side, as high as their content. Facts may be below the bars.
 PanelLayout place_row(const Page& page, const Box& box, const PanelContent& content);
 void move_down(PanelLayout& parts, double distance);
 
-// True if the facts fit as a table; otherwise each is drawn as a line of text.
+// True if the facts fit as a table; otherwise each fact is drawn as a line of text.
 bool do_facts_fit_as_table(const Page& page, const std::vector<Fact>& facts, double width);
 // Texts for the line of a fact, longest first: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
 std::vector<std::string> fact_lines(const Fact& fact);

@@ -12,8 +12,8 @@ struct BoardSize {
 BoardSize switch_board_size(const Page& page, const Trace& trace, double max_width,
                             double max_height);
 
-// Draws enabled heads as filled and disabled heads as crossed cells below `corner` (top left), and
-// outlines the selected one. Returns a handle for each head and layer, which toggles it.
+// Draws the board below `corner` (top left): enabled heads are filled, disabled heads are crossed,
+// and the selected head is outlined. Returns a handle for each head and layer that toggles it.
 std::vector<Handle> draw_switch_board(Page& page, Point corner, const BoardSize& size,
                                       const Trace& trace);
 

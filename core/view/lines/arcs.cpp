@@ -24,7 +24,7 @@ struct TextLine {
   Index first_query = 0;  // column of the first query's token
   CellSpan span;
   Box plot;                     // tokens and arcs
-  bool is_horizontal = false;   // direction of the labels
+  bool is_horizontal = false;   // labels are horizontal
   std::vector<double> centres;  // x of each token in pixels; only set for horizontal labels
   double text_top = 0, text_height = 0;
 

@@ -9,7 +9,7 @@ namespace attnscope {
 ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& tap,
                         const Values& values);
 
-// Title and caption of both styles. `min_weight`: lines of smaller weights are omitted.
+// Title and caption of both styles. `min_weight`: pairs with smaller weights have no line.
 std::string lines_title(const ViewInput& input, const LineSet& set);
 std::string lines_caption(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
                           double min_weight);

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMaxLines = 2500;  // more are illegible and slow
+constexpr std::size_t kMaxLines = 2500;  // more lines are illegible and slow
 
 // Heads of the layer whose maps have the tap's shape.
 std::vector<Index> same_shape_heads(const ViewInput& input, const AttentionTap& tap) {

@@ -19,8 +19,8 @@ struct LineSet {
   std::vector<Index> heads;         // heads whose pairs are drawn, ascending
   std::vector<Index> all_heads;     // heads of the layer that can be drawn, ascending
   std::vector<WeightedPair> pairs;  // weakest first
-  Index omitted_count = 0;          // pairs above the threshold that exceed the limit of lines
-  double largest = 1;               // largest weight, at least 1
+  Index omitted_count = 0;  // number of pairs above the threshold that exceed the line limit
+  double largest = 1;       // largest weight, at least 1
 };
 
 // Visible range of the queries or of the keys, in cells: [first, first + extent).
@@ -45,7 +45,7 @@ double line_thickness(const Page& page, const WeightedPair& pair, double cell);
 // The hovered or pinned query, key or pair; an index of -1 matches any.
 struct LineFocus {
   Index query = -1, key = -1;
-  Index head = -1;  // of a hovered curve
+  Index head = -1;  // head of a hovered curve
   bool is_set() const { return query >= 0 || key >= 0; }
   bool matches(const WeightedPair& pair) const {
     return (query < 0 || pair.query == query) && (key < 0 || pair.key == key) &&
@@ -63,7 +63,7 @@ double draw_head_legend(Page& page, const LineSet& set, const Box& box,
                         std::vector<Handle>& handles);
 double head_legend_height(const Page& page, const LineSet& set, double width);
 
-// Pins the token alone, or unpins it if it is pinned.
+// Unpins the token if it alone is pinned; otherwise pins it alone.
 void toggle_pinned_query(Session& session, Index query);
 void toggle_pinned_key(Session& session, Index key);
 

@@ -139,7 +139,7 @@ std::string title_of(const ViewInput& input, const MapMatrix& matrix) {
 }
 
 // Notes on low contrast and how to improve it; empty if contrast is sufficient. Judges the median
-// row, since a dim map can have a few bright rows, such as the first row of a causal map.
+// row, because a dim map can have a few bright rows: the first row of a causal map.
 std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMap& cells,
                                             const ColourRange& range) {
   constexpr double kDim = 0.1;          // threshold relative to the colour range
@@ -201,7 +201,7 @@ struct Placement {
   bool is_bar_below;
 };
 Placement place(const Page& page, const Box& inside, const AttentionTap& tap, double right_width) {
-  constexpr double kMinGain = 1.3;  // of the width, to place the bar below
+  constexpr double kMinGain = 1.3;  // minimum gain of map width by a bar below
   MatrixPlot with_side_bar = place_matrix(page, inside, tap, right_width + colour_bar_width(page));
   Box above = inside;
   above.height -= kBarGap * page.em() + horizontal_colour_bar_height(page);

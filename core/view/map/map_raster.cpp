@@ -17,8 +17,8 @@ constexpr double kMinLabels = 4;   // em: labels with less space are replaced by
 
 constexpr double kCrowded = 1.2;  // em: labels of smaller cells are thinned
 
-// Width in pixels, at most `max_width`, of the widest label of an axis whose cells are together
-// `total_width` wide. Thinned labels begin with their index.
+// Width in pixels of the widest label of an axis, at most `max_width`. `total_width`: width of all
+// cells. Thinned labels begin with their index.
 double widest_label(const Page& page, const TokenAxis& axis, double total_width, double max_width) {
   const double cell = total_width / static_cast<double>(std::max<Index>(1, axis.count()));
   const Index step = label_step(cell, kCrowded * page.em());

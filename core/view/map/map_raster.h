@@ -21,10 +21,10 @@ struct MapRaster {
   CellSpan rows, columns;            // visible queries and keys
   double left = 0, top = 0;          // depth of the axes
   Index per_row = 1;                 // maps in a row
-  double width = 0, height = 0;      // of a map
-  Box box;                           // maps with titles, without axes
-  double gap = 0, title_height = 0;  // between maps, and above each map
-  double left_edge = 0;              // of the available space, where axis titles begin
+  double width = 0, height = 0;      // size of a map
+  Box box;                           // area of the maps with titles, without axes
+  double gap = 0, title_height = 0;  // gap between maps, space above each map
+  double left_edge = 0;              // left edge of the available space, where axis titles begin
 
   Box map(Index n) const {
     const auto x = static_cast<double>(n % per_row), y = static_cast<double>(n / per_row);
@@ -36,7 +36,7 @@ struct MapRaster {
 // Places `count` maps of a tap's pairs as large as possible in `box`; zero width if they do not
 // fit.
 MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count);
-// The same for all pairs of these axes; the zoom is ignored.
+// Places `count` maps of all pairs of these axes, ignoring the zoom.
 MapRaster place_maps(const Page& page, const Box& box, TokenAxis queries, TokenAxis keys,
                      Index count);
 
@@ -63,10 +63,10 @@ struct MapPairAt {
   }
 };
 
-// Sets the area for pan and zoom to the hovered map, else to the first.
+// Sets the area for pan and zoom to the hovered map, else to the first map.
 void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer);
-// ViewLayout::hit for pairs of the selected layer and head. `displayed`: values of each map;
-// undefined (or missing at the end) for maps that show the weights of this head.
+// ViewLayout::hit for pairs of the selected layer and head. `displayed`: values by map, undefined
+// for maps that show the head's weights; undefined tensors at the end can be left out.
 std::function<std::optional<Hit>(Point)> hit_test(const MapPairAt& at, const ViewSettings& settings,
                                                   std::vector<Tensor> displayed);
 

@@ -108,7 +108,7 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
   }
 }
 
-// The layers up to and including that of `last`.
+// The layers up to and including the layer of `last`.
 std::vector<HeadRef> layers_up_to(const Trace& trace, const HeadRef& last) {
   std::vector<HeadRef> list = trace.layer_sequence(last.part);
   std::erase_if(list, [&](const HeadRef& ref) {
@@ -163,7 +163,7 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
       describe_layers(input.trace, layer_refs);
 }
 
-// Rollout between words: merges the rollout of tokens, since a rollout of merged maps would differ.
+// Rollout between words: merges the rollout of tokens. A rollout of merged maps would differ.
 void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
   const ViewInput tokens = input.with_trace(input.merged->tokens);
   const CacheKey key = matrix.key;
@@ -194,7 +194,7 @@ void hide_first_column(const ViewInput& input, const AttentionTap& tap, MapMatri
   if (column < 0) return;
   matrix.caption += has_merged_words(input.trace) ? "; the first word's column is hidden"
                                                   : "; the first token's column is hidden";
-  if (!matrix.is_complete) return;  // applied to the visible cells
+  if (!matrix.is_complete) return;  // applied later, to the visible cells
   const Tensor weights = matrix.on_host();
   matrix.key.add("without first");
   matrix.values = cached_matrix(input, matrix.key, [&] {
@@ -327,7 +327,7 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   matrix.row_scale = row_scale_of(options);
   if (matrix.row_scale == RowScale::None) return matrix;
   matrix.unit = unit_of(matrix.row_scale);
-  if (!matrix.is_complete) return matrix;  // applied to the visible cells
+  if (!matrix.is_complete) return matrix;  // applied later, to the visible cells
   const MapMatrix weights = matrix;
   matrix.key.add(options.choice("scale"));
   matrix.values = cached_matrix(input, matrix.key, [&] {

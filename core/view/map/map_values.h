@@ -18,15 +18,15 @@ Parameter hide_first_parameter();
 ColourRange::Scale scale_of(const Values& options);
 inline constexpr double kLogSpan = 1e-4;  // lower end of a log scale, relative to the upper end
 
-// Replaces `cells`, those of `region`, by a copy with NaN in this key column if it is visible.
+// If the key column `column` is visible, replaces `cells` by a copy with NaN in that column.
+// `region`: the region that `cells` covers.
 void hide_column(Tensor& cells, Index column, const ShownCells& region);
 
 // True if the whole map is stored or cheap to derive.
 bool is_whole(const AttentionTap& tap);
 
 struct MapMatrix {
-  // [L_q, L_k]; undefined if the values reside in plane `plane` of `device`. The hidden column of
-  // the first token is NaN.
+  // [L_q, L_k]; undefined if the values reside in plane `plane` of `device`. NaN: hidden column.
   Tensor values;
   std::shared_ptr<const DeviceTensor> device;
   Index plane = 0;
@@ -35,7 +35,7 @@ struct MapMatrix {
   bool is_signed = false;   // values can be negative
   bool is_one_head = true;  // attention of the selected head, not of several
   std::string unit = "attention weight";
-  RowScale row_scale = RowScale::None;  // unless `is_complete`, not applied yet
+  RowScale row_scale = RowScale::None;  // if not `is_complete`: still to be applied
   std::string caption;                  // "Attention of layer 1, head 2"
   std::string headline, advice;         // reason why there is no matrix; else empty
 

@@ -16,8 +16,8 @@ RowScale row_scale_of(const Values& options);  // for views with scale_parameter
 // Unit of the scaled numbers: "times the equal share".
 std::string unit_of(RowScale scale);
 
-// A scaled copy of `weights`: those of a whole head, or of its visible `region`, in which Largest
-// refers to the largest visible weight of a row. NaN stays NaN.
+// A scaled copy of `weights`, which cover the whole map of a head or its visible `region`. In a
+// region, Largest refers to the largest visible weight of a row. NaN stays NaN.
 Tensor row_scaled(const Tensor& weights, RowScale scale, const AttentionTap& tap, Index head,
                   const ShownCells& region = {});
 

@@ -1,5 +1,5 @@
 // Approximations (low rank, kernels): transformed keys, and the difference of the implied weights
-// from those of a softmax.
+// from softmax weights.
 #include <algorithm>
 #include <cmath>
 
@@ -20,16 +20,16 @@ namespace attnscope {
 namespace {
 
 constexpr double kMixFraction = 0.3;     // fraction of the height for slots or features with labels
-constexpr double kMinMix = 4;            // em: cells
+constexpr double kMinMix = 4;            // em: height of the cells
 constexpr double kMaxMixRow = 2;         // em
-constexpr double kMaxMixLabels = 6;      // em: depth
+constexpr double kMaxMixLabels = 6;      // em: depth of the labels
 constexpr double kBarsFoot = 1.5;        // em: number below the bars
 constexpr double kMinCompared = 10;      // em: height of the maps
 constexpr double kBarsWidth = 5;         // em
 constexpr double kMinDifference = 0.01;  // minimum range of the difference colours
 constexpr double kMinBits = 0.001;       // minimum range of the row bars
 
-// Mean over the finite rows; NaN if there are none.
+// Mean of the finite numbers; NaN if none is finite.
 double mean_of(const Tensor& rows) {
   double sum = 0, count = 0;
   for (const float x : rows) {
@@ -42,7 +42,7 @@ double mean_of(const Tensor& rows) {
 
 struct ApproximationPlan {
   Approximation result;
-  Box mix, maps;  // include their sentences; zero height if omitted
+  Box mix, maps;  // with their sentences; zero height if omitted
   Box mix_cells;
   TokenAxis mix_rows, mix_columns;
   double mix_left = 0, mix_top = 0;
@@ -149,7 +149,7 @@ void draw_mix(Page& page, const ApproximationPlan& plan, const HeadInput& in, In
                   {mix.has_slots ? "share" : "feature", ""});
 }
 
-// True if a horizontal key label does not collide with those of the next map.
+// True if a horizontal key label does not collide with the key labels of the next map.
 bool has_space_for_key(const Page& page, const MapRaster& raster, Index key) {
   constexpr double kUpright = 3;  // em: deeper axes have vertical labels
   const std::string label =
@@ -158,7 +158,7 @@ bool has_space_for_key(const Page& page, const MapRaster& raster, Index key) {
          page.width_of(label, page.em()) <= raster.width / raster.columns.extent;
 }
 
-// Draws map `n` with axes at the outer edges. `head`: set if the map shows weights of this head.
+// Draws map `n`, with axes at outer edges. `head`: head whose weights the map shows, else null.
 void draw_compared_map(Page& page, const MapRaster& raster, Index n, const NamedCells& map,
                        const ColourRange& range, Pair marked, const HeadInput* head) {
   const Box box = raster.map(n);
@@ -194,7 +194,7 @@ void draw_compared_map(Page& page, const MapRaster& raster, Index n, const Named
   }
 }
 
-// Colour range of the exact weights, also used for the implied ones.
+// Colour range of the exact and the implied weights.
 ColourRange weights_range(const HeadInput& in, const Approximation& a) {
   HeatMap cells;
   cells.values = a.exact;

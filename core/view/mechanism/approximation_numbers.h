@@ -6,10 +6,10 @@
 
 namespace attnscope {
 
-// Transformation of keys before they are compared with queries.
+// Slots or features, into which a method transforms keys before it compares them with queries.
 struct Mix {
-  Tensor values;           // [k, L]: slots or features by key; undefined if unknown
-  bool has_slots = false;  // rows are weights that average keys; false: features of keys
+  Tensor values;           // [k, L]: a row per slot or feature; undefined if unknown
+  bool has_slots = false;  // true: rows are weights that average keys into slots
 };
 
 struct Approximation {

@@ -21,9 +21,9 @@ constexpr double kSlideHeight = 5.5;      // em from keys to queries
 constexpr double kSlideLabels = 0.14;     // fraction of the height for token labels
 constexpr double kSlideNames = 5;         // em: names left of the tokens
 constexpr double kMinLine = 0.02;         // minimum weight of a line
-constexpr double kKernelFraction = 0.42;  // fraction of the space below for the table
+constexpr double kKernelFraction = 0.42;  // fraction of the lower part for the kernel table
 constexpr double kMinKernelMap = 9;       // em
-constexpr double kNamedSlide = 30;        // em: lower maps have numbers instead of labels
+constexpr double kNamedSlide = 30;        // em: minimum height of a map with token labels
 constexpr std::size_t kMaxLines = 4000;
 
 bool all_zero(const Tensor& numbers) {

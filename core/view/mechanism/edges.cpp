@@ -20,15 +20,15 @@ namespace attnscope {
 namespace {
 
 constexpr double kLabelFraction = 0.14;  // fraction of the height for token labels
-constexpr double kArcFraction = 0.3;     // maximum of the longest arc: fraction of the height
+constexpr double kArcFraction = 0.3;     // maximum depth of arcs as a fraction of the height
 constexpr double kMinArcs = 5;           // em
 constexpr double kMaxArcs = 16;          // em
 constexpr double kMinEdgesMap = 9;       // em
-constexpr double kNamedEdgesMap = 30;    // em: lower maps have numbers instead of labels
-constexpr double kMapFraction = 0.54;    // fraction of the width, including a colour bar
+constexpr double kNamedEdgesMap = 30;    // em: minimum height of a map with token labels
+constexpr double kMapFraction = 0.54;    // fraction of the width, for a map and its colour bar
 constexpr std::size_t kMaxArcLines = 4000;
 
-// True for a tree with root 0 and children 2i + 1, 2i + 2 of i; if causal, with edges to parents.
+// True if node i has the children 2i + 1 and 2i + 2. A causal tree has only edges to parents.
 bool is_binary_tree(const AttentionTap& tap, const GraphEdges& edges) {
   std::vector<Edge> tree;
   for (Index child = 1; child < tap.queries(); ++child) {
@@ -73,7 +73,7 @@ struct EdgesPlan {
   MatrixPlot map{}, reach{};  // `reach` is empty if there are no paths
 };
 
-// Depth of an arc: deeper for longer ones, so that nested arcs do not touch.
+// Depth of an arc. Longer arcs are deeper, so that nested arcs do not touch.
 double arc_depth(const TokenColumns& columns, double max_depth, const Edge& edge) {
   const double radius = std::abs(columns.centre(edge.second) - columns.centre(edge.first)) / 2;
   return std::min(radius, max_depth * std::sqrt(2 * radius / columns.width));

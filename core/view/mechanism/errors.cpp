@@ -17,7 +17,7 @@ constexpr double kErrorsFraction = 0.58;  // fraction of the width
 constexpr double kMinErrorChart = 10;     // em: width and height
 constexpr double kMaxError = 2;           // upper limit of the axis
 constexpr double kCurveOffset = 0.06;  // offset of neighbouring curves, in steps of the size axis
-constexpr double kMaxRanks = 64;       // on the axis of singular values
+constexpr double kMaxRanks = 64;       // maximum number of singular values on their axis
 
 bool shows_errors(const AttentionTap& tap) {
   return error_study_refusal(tap).empty();

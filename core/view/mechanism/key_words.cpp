@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-// Concatenated labels of tokens [first, last); empty if some are missing.
+// Concatenated labels of tokens [first, last); empty if the trace lacks one of them.
 std::string joined_labels(const Trace& trace, Index first, Index last) {
   const auto count = static_cast<Index>(trace.tokens.size());
   if (first < 0 || first >= last || last > count) return {};
@@ -29,7 +29,7 @@ TokenAxis key_axis_with_tokens(const HeadInput& in) {
   for (const auto& [kind, count] : in.tap.result.columns) {
     for (Index n = 0; n < count; ++n, ++column) {
       std::string label;
-      if (kind == KeyKind::Memory) {  // precedes the first query
+      if (kind == KeyKind::Memory) {  // memory tokens precede the first query
         label = joined_labels(trace, start - count + n, start - count + n + 1);
       } else if (kind == KeyKind::Compressed && in.tap.variant.values.has("rate")) {
         const Index last = start + key_position(in.tap, in.head, column) + 1;

@@ -8,7 +8,7 @@
 namespace attnscope {
 
 // key_axis() that labels memory columns and slots by the tokens that they represent, if the trace
-// contains these.
+// contains those tokens.
 TokenAxis key_axis_with_tokens(const HeadInput& in);
 
 // Kinds of a head's key columns. Empty unless there are several kinds, and one rule admits all

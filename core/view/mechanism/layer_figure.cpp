@@ -20,7 +20,7 @@ constexpr double kLeftMargin = 8, kRightMargin = 9;  // em
 constexpr double kMinMargined = 40;                  // em: narrower figures have no margins
 constexpr double kLevelEnds = 0.8;                   // em above the first and below the last row
 constexpr std::size_t kMaxEdges = 3000;
-constexpr double kFaintOpacity = 0.3, kPathOpacity = 0.75;  // opacity
+constexpr double kFaintOpacity = 0.3, kPathOpacity = 0.75;
 
 std::size_t as_size(Index n) {
   return static_cast<std::size_t>(n);
@@ -41,9 +41,9 @@ Levels place_levels(const Page& page, const Box& box, Index layers) {
 }
 
 struct LayerLine {
-  Index level, query, key;  // from `key` at this level to the next
+  Index level, query, key;  // from `key` at this level to `query` at the next level
   int rule;
-  bool on_path;  // the key reaches it
+  bool on_path;  // part of a path from the selected key to the query
 };
 
 std::vector<LayerLine> attention_lines(const LayerChain& chain, const ReceptiveField& field) {
@@ -52,7 +52,7 @@ std::vector<LayerLine> attention_lines(const LayerChain& chain, const ReceptiveF
   for (Index level = layers - 1; level >= 0; --level) {
     for (Index i = 0; i < chain.length(); ++i) {
       if (!field.cone[as_size(level) + 1][as_size(i)]) continue;
-      ReceptiveField::Tokens is_visited(as_size(chain.length()), 0);  // by any head
+      ReceptiveField::Tokens is_visited(as_size(chain.length()), 0);  // visited by any head
       chain.visit_keys(level, i, [&](const LayerChain::AttendedKey& attended) {
         if (is_visited[as_size(attended.key)]) return;
         is_visited[as_size(attended.key)] = 1;
@@ -80,7 +80,7 @@ void draw_layer_lines(Page& page, const TokenColumns& columns, const Levels& lev
   }
 }
 
-// Draws the tokens of a row; those in the receptive field are filled.
+// Draws the tokens of a row. Tokens in the receptive field are filled.
 void draw_level(Page& page, const TokenColumns& columns, double y,
                 const ReceptiveField::Tokens& field, const ReceptiveField::Tokens& on_path) {
   const double em = page.em(), radius = std::min(0.36 * em, 0.36 * columns.cell());

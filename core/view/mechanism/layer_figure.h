@@ -13,7 +13,7 @@ struct LayerMargins {
   double left = 0, right = 0;
 };
 LayerMargins layer_margins(const Page& page, double width);
-// Minimum height of `layers` layers, and their best height if `spare` is available.
+// Minimum height of `layers` layers, and their preferred height if `spare` is available.
 double min_layers_height(const Page& page, Index layers);
 double layers_height(const Page& page, Index layers, double spare);
 
@@ -21,7 +21,7 @@ double layers_height(const Page& page, Index layers, double spare);
 // receptive field of the query, and the path from the key in the colours of its rules.
 void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const LayerChain& chain,
                  const ReceptiveField& field, Pair pair, double margin_left);
-// A path in words, longest first: "From “a” (0) to “b” (8) in 2 steps: 4 back, then every 4th".
+// Texts about a path, longest first: "From “a” (0) to “b” (8) in 2 steps: 4 back, then every 4th".
 std::vector<std::string> describe_path(const ReceptiveField& field, const std::string& query,
                                        const std::string& key);
 
@@ -29,7 +29,7 @@ std::vector<std::string> describe_path(const ReceptiveField& field, const std::s
 Index head_in_layer(const HeadInput& in);
 // reach_matrix() of the selected part, cached.
 Tensor cached_reach(const ViewInput& input, Index layers);
-// Number of layers to draw: until receptive fields are complete, within limits.
+// Number of layers to draw: enough to complete all receptive fields, within limits.
 Index layers_to_show(const ViewInput& input, const LayerChain& chain);
 
 double reach_legend_height(const Page& page, Index layers, double width);

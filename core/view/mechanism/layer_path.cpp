@@ -116,7 +116,7 @@ std::vector<ReceptiveField::Tokens> reached_cone(const LayerChain& chain,
   return on_path;
 }
 
-// Traces a path from the query down within `on_path`; prefers attention to the residual connection.
+// Traces a path from the query down within `on_path`; prefers attention over residual connections.
 std::vector<Hop> find_path(const LayerChain& chain,
                            const std::vector<ReceptiveField::Tokens>& on_path, Index query,
                            Index key) {

@@ -10,8 +10,8 @@
 
 namespace attnscope {
 
-// Layers of a part in order, repeated cyclically if more are requested. Information passes through
-// any head of a layer, or through the residual connection.
+// Layers of a part in order, repeated cyclically if a caller requests more layers. Information
+// passes through any head of a layer, or through the residual connection.
 class LayerChain {
  public:
   static constexpr Index kMaxLength = 1024;
@@ -21,7 +21,7 @@ class LayerChain {
 
   Index length() const { return length_; }
   Index layers() const { return static_cast<Index>(layers_.size()); }
-  // Number of layers to draw: that of the model, clamped to a legible range.
+  // Number of layers to draw: all layers of the model, clamped to a legible range.
   Index shown_layers() const;
 
   struct AttendedKey {
@@ -30,7 +30,7 @@ class LayerChain {
     Index head;  // index within the tap's group
     int rule;
   };
-  // Visits the keys of a query in a layer, once for each head that attends to them.
+  // Visits each key of a query in a layer, once for each head that attends to the key.
   void visit_keys(Index layer, Index query,
                   const std::function<void(const AttendedKey&)>& visit) const;
 
@@ -54,7 +54,7 @@ struct Hop {
 // Receptive field of a query.
 struct ReceptiveField {
   using Tokens = std::vector<char>;  // [L], 1 for members
-  std::vector<Tokens> cone;     // [layers + 1]: tokens whose state at that level reaches the query
+  std::vector<Tokens> cone;     // [layers + 1]: tokens whose state at a level reaches the query
   std::vector<Tokens> on_path;  // members of `cone` that the key reaches
   std::vector<Hop> path;        // a hop per layer, first layer first; empty if there is no path
 };

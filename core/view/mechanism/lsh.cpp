@@ -1,4 +1,4 @@
-// LSH: hashing into buckets, sorting by bucket, attention within buckets (figure of the Reformer).
+// LSH: hashing into buckets, sorting by bucket, attention within buckets, as in the Reformer paper.
 #include <algorithm>
 #include <cmath>
 
@@ -19,15 +19,15 @@ namespace {
 constexpr Index kMaxHashed = 2048;       // tokens
 constexpr double kHashFraction = 0.22;   // fraction of the height: strip of the rounds with labels
 constexpr double kSortedFraction = 0.2;  // fraction of the height: sorted strip
-constexpr double kTextLine = 0.5;        // em: repeated colours where the lines start
+constexpr double kTextLine = 0.5;        // em: row of bucket colours from which the lines start
 constexpr double kLinesFraction = 0.06;  // fraction of the height: lines to the sorted tokens
 constexpr double kChunkLine = 0.9;       // em
 constexpr double kMapTitles = 2.9;       // em: titles above a map
 constexpr double kMinSortedMap = 9;      // em
-constexpr double kLowPage = 46;          // em: lower pictures omit labels
+constexpr double kLowPage = 46;          // em: minimum height of a picture with all labels
 
 const IntTensor& buckets_of(const AttentionTap& tap) {
-  return tap.result.extra_counts.at("lsh.bucket");  // [n, h, L]
+  return tap.result.extra_counts.at("lsh.bucket");  // [rounds, h, L]
 }
 
 bool shows_hashes(const AttentionTap& tap) {
@@ -65,7 +65,7 @@ Round selected_round(const HeadInput& in) {
   return round;
 }
 
-// Buckets of all rounds by token.  [n, L]
+// Buckets of all rounds by token.  [rounds, L]
 Tensor bucket_rows(const HeadInput& in) {
   const IntTensor& buckets = buckets_of(in.tap);
   Tensor rows({buckets.dim(0), buckets.dim(2)});
@@ -86,8 +86,8 @@ Tensor row_of(const std::vector<Index>& numbers, const TokenOrder& order) {
   return row;
 }
 
-// Allowed pairs, [L, L] each. `by_round`: bucket of the pairs that the round admits; `others`: 1
-// for other allowed pairs. NaN elsewhere.
+// Allowed pairs, as two matrices [L, L]. `by_round`: bucket of each pair that the round admits.
+// `others`: 1 for each other allowed pair. All other cells are NaN.
 struct PairKinds {
   Tensor by_round, others;
 };
@@ -253,7 +253,7 @@ void draw_sentences(Page& page, const LshPlan& plan, const HeadInput& in, Index 
        "Attend"});
 }
 
-// Draws a title over a map. Returns the box of the line below it.
+// Draws a title over a map. Returns the box of the line below the title.
 Box draw_map_title(Page& page, const Box& box, const MatrixPlot& map,
                    const std::vector<std::string>& titles) {
   const double em = page.em(), width = box.right() - map.plot.x;
@@ -296,7 +296,7 @@ void draw_maps(Page& page, LshPlan& plan, const HeadInput& in, Index marked) {
   plan.pairs.pinned_row = plan.pairs.pinned_column = marked;
   page.add(FilledBox{plan.pairs.plot, excluded_colour(theme)});
   HeatMap cells = matrix_cells(plan.pairs);
-  cells.colour_map = "grey";  // its middle, the value 1, is visible in any theme
+  cells.colour_map = "grey";  // the value 1 is grey, visible in any theme
   cells.most = 2;
   cells.values = kinds.others;
   page.add(cells);

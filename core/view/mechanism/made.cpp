@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kMinGenerated = 9;      // em: a map with its axes
 constexpr double kMinWideKernel = 38;    // em: minimum width for the kernel next to the weights
-constexpr double kKernelColumn = 0.36;   // fraction of that width
-constexpr double kSourceFraction = 0.5;  // fraction of the space below the chain
+constexpr double kKernelColumn = 0.36;   // fraction of the width for the kernel
+constexpr double kSourceFraction = 0.5;  // fraction of the space below the chain for the source
 
 WeightsFrom weights_from(const AttentionTap& tap) {
   const Variant& entry = variant(tap.variant.id);
@@ -40,8 +40,8 @@ bool is_softmax(const AttentionTap& tap) {
   return tap.result.part->normaliser == Normaliser::Softmax;
 }
 
-// Numbers that generate the weights, a row per token: kernels after their softmax, ordered by
-// distance from the farthest previous key on; otherwise the numbers before the softmax.
+// Numbers that generate the weights, a row per token. Kernels: after the softmax, by offset,
+// starting at the farthest previous key. Otherwise: before the softmax.
 Tensor generating_numbers(const HeadInput& in) {
   const Part& part = *in.tap.result.part;
   const Tensor& logits = part.logits.value();

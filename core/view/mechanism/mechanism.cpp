@@ -79,13 +79,13 @@ ViewData mechanism_data(const ViewInput& input) {
   return {selected->data({input, *head_tap.tap, head_tap.head})};
 }
 
-// Limits the choices to pictures that fit this head. Returns true if several remain.
+// Limits the choices to pictures that fit this head. True if several remain or one is selected.
 bool restrict_pictures(Parameter& picture, const AttentionTap& tap, const std::string& id) {
   std::erase_if(picture.choices, [&](const ParameterChoice& choice) {
     const auto mechanism = std::ranges::find(mechanisms(), choice.id, &Mechanism::id);
     return mechanism != mechanisms().end() && !mechanism->fits(tap) && choice.id != id;
   });
-  constexpr std::size_t kSinglePicture = 2;  // "automatic" and the only one that fits
+  constexpr std::size_t kSinglePicture = 2;  // "automatic" and the only picture that fits
   return picture.choices.size() > kSinglePicture || id != kAutomatic;
 }
 

@@ -27,9 +27,9 @@ Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
 struct MechanismLayout {
   double bottom = 0;          // lower edge
   bool is_too_small = false;  // the box is too small: nothing was drawn
-  // Pair at a point of the page; query or key may be -1. May outlive the input; empty: no hit test.
+  // Pair at a point; query or key may be -1. May outlive the input. Empty function: no hit test.
   std::function<std::optional<Pair>(Point)> pair_at{};
-  std::string pending{};          // as ViewLayout::pending
+  std::string pending{};          // see ViewLayout::pending
   std::vector<Handle> handles{};  // click targets
   std::string refusal{};          // reason for a missing picture; else empty
 };
@@ -51,12 +51,12 @@ struct Mechanism {
   bool steps_through_tokens = false;  // "play" steps through the tokens
   // Finding that the picture reads, requested while the picture is selected.
   std::optional<ViewFinding> finding{};
-  // Reason why the picture does not fit, one sentence. Empty function: it shows another variant.
+  // Reason why the picture does not fit, one sentence. Empty function: it is for other variants.
   std::function<std::string(const AttentionTap&)> objection{};
 };
 
 const std::vector<Mechanism>& mechanisms();
-// Default picture: the first preferred one that fits, else the first that fits.
+// Default picture: the first preferred picture that fits, else the first picture that fits.
 const Mechanism& default_mechanism(const AttentionTap& tap);
 
 }  // namespace attnscope

@@ -15,9 +15,9 @@ Mechanism errors_mechanism();
 Mechanism generated_mechanism();
 Mechanism convolution_mechanism();
 Mechanism edges_mechanism();
-Mechanism rules_mechanism();  // fits every head: last
+Mechanism rules_mechanism();  // last, since it fits every head
 
-// Available for all methods if selected.
+// For all methods; shown only if selected.
 Mechanism paths_mechanism();
 Mechanism replaced_mechanism();
 

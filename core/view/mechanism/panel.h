@@ -9,8 +9,8 @@ namespace attnscope {
 // Draws a matrix [rows, columns], or a vector [n] as one row, with a frame.
 void draw_panel(Page& page, const Box& box, const Tensor& numbers, const ColourRange& range);
 
-// Range from minimum to maximum in the selected colours if no number is negative; otherwise
-// symmetric about zero.
+// Colour range of `numbers`: minimum to maximum in the selected colours if no number is negative,
+// otherwise symmetric about zero.
 ColourRange range_of_numbers(const Page& page, const Tensor& numbers);
 
 }  // namespace attnscope

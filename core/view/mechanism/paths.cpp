@@ -14,10 +14,10 @@ namespace attnscope {
 namespace {
 
 constexpr double kPathLabels = 0.14;   // fraction of the height for token labels
-constexpr double kPathFraction = 0.5;  // maximum of the layers: fraction of the height
+constexpr double kPathFraction = 0.5;  // maximum fraction of the height for the layers
 constexpr double kMinReachMap = 8;     // em
-constexpr Index kMaxCounted = 10;      // layers in the curve
-constexpr double kSideBySide = 38;     // em: width for the curve next to the map
+constexpr Index kMaxCounted = 10;      // maximum number of layers in the curve
+constexpr double kSideBySide = 38;     // em: minimum width for a curve next to the map
 constexpr double kMaxCurve = 22;       // em: height
 constexpr const char* kNoPaths =
     "Paths require attention within one sequence: no memory or cross-attention, and up "
@@ -31,13 +31,13 @@ bool has_paths(const AttentionTap& tap) {
 struct PathPlan {
   LayerChain chain;
   Index layers = 1;
-  Pair initial{};  // without a pointer
+  Pair initial{};  // pair shown without a pointer
   TokenColumns columns{};
   Box sentence{}, levels{}, left{}, right{};  // left and right include their sentences
   MatrixPlot reach{};
 };
 
-// The pinned pair; by default, the key is one that needs the most layers to reach the query.
+// The pinned pair. The default key is one that needs the most layers to reach the query.
 Pair path_pair(const HeadInput& in, const LayerChain& chain, Index layers) {
   const ViewSettings& settings = in.input.session.view;
   const auto is_token = [&](Index n) { return n >= 0 && n < chain.length(); };

@@ -1,5 +1,5 @@
-// Feature-map attention as a recurrent network: each token is written to a matrix state, and reads
-// from it.
+// Feature-map attention as a recurrent network: each token is written to a matrix state and reads
+// from this state.
 #include "core/analysis/recurrence.h"
 
 #include <algorithm>
@@ -111,7 +111,7 @@ void draw_tokens(Page& page, const RecurrencePlan& plan, const std::string& word
   draw_token_line(page, plan.line, plan.t);
 }
 
-// Draws a labelled vector: vertical, left or right of a matrix; or horizontal, above or below it.
+// Draws a labelled vertical vector to the left or right of a matrix.
 void draw_vertical(Page& page, const Box& matrix, bool is_left, const Tensor& numbers,
                    const ColourRange& range, const std::string& name) {
   const double em = page.em(), width = kVector * em, gap = kVectorGap * em;
@@ -128,7 +128,7 @@ void draw_horizontal(Page& page, const Box& matrix, bool is_above, const Tensor&
                 height};
   draw_panel(page, box, numbers, range);
   const double middle = box.y + height / 2;
-  if (is_above) {  // the label of a vertical vector is on the left
+  if (is_above) {  // the left side has the label of a vertical vector
     page.text({box.right() + 0.4 * em, middle}, name, page.small());
   } else {
     page.text({box.x - 0.4 * em, middle}, name, page.small(), Align::End);

@@ -1,4 +1,4 @@
-// Replacement of one token, with a real second run: changed rows of weights and outputs.
+// Effect of replacing one token, from a second run: changed rows of weights and outputs.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -24,10 +24,10 @@ constexpr double kBars = 6.5, kBarGap = 1;   // em: width and gap
 constexpr double kMinReplaced = 9;           // em: map
 constexpr double kMinLabelled = 30;          // em: height below which labels are numbers
 constexpr const char* kPending = "The run with another token is being computed …";
-constexpr double kMinBarRange = 100;  // in units of rounding noise
+constexpr double kMinBarRange = 100;  // minimum range in units of rounding noise
 constexpr double kMinWithBars = 38;   // em: minimum width of a map with bars
 
-// Both runs, and the taps of the selected head in them.
+// Both runs, and the tap of the selected head in each run.
 struct RunPair {
   const ReplacedToken* runs = nullptr;
   const AttentionTap *original = nullptr, *replaced = nullptr;
@@ -53,7 +53,7 @@ RunPair run_pair(const HeadInput& in) {
   return both;
 }
 
-// replaced_change(), cached as one matrix: weights with three more columns, and a row of indices.
+// Result of replaced_change(), cached as one matrix: weights, row numbers, and a row of indices.
 ReplacedChange cached_change(const HeadInput& in, const RunPair& both) {
   const Trace& trace = *both.runs->without;
   const auto make = [&] {
@@ -103,7 +103,7 @@ struct ReplacedPlan {
   std::vector<std::string> words;  // lines that describe the change
   double words_top = 0;
   MatrixPlot map;
-  bool has_bars = false;  // right of the map
+  bool has_bars = false;  // bars right of the map
 };
 
 TokenAxis all_tokens(const Trace& trace) {
@@ -177,7 +177,7 @@ void draw_text_line(Page& page, const ReplacedPlan& plan, const ReplacedToken& r
       {left + tag_width / 2, plan.tag_y}, label, ink_on(page.theme().accent), em, Align::Middle});
 }
 
-// Largest change; 1 if there is none.
+// Largest change; 1 if nothing changed.
 double largest_change(const Tensor& weights) {
   double max_change = 0;
   for (const float w : weights) {

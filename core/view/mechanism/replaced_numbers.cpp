@@ -73,7 +73,7 @@ std::string rows_text(Index count) {
 }
 
 // Number of changed rows: the token's row, rows that can attend to the token, and others.
-// `all_attending`: rows that can attend to the token, changed or not.
+// `all_attending`: number of all rows that can attend to the token, changed or not.
 struct ChangedRows {
   bool has_token_row = false;
   Index attending = 0, others = 0, all_attending = 0;

@@ -9,12 +9,12 @@
 namespace attnscope {
 
 struct ReplacedChange {
-  Index row = -1;               // row of the token's query; -1: none
+  Index row = -1;               // row of the token's query; -1 if there is no such row
   Index column = -1;            // column of the token's key; -1 if keys are not tokens
   Tensor weights;               // |a' − a|, NaN for pairs excluded in both runs  [L_q, L_k]
-  std::vector<double> rows;     // of each query: half the sum of |a' − a|, the weight that moved
-  std::vector<double> outputs;  // of each query: |o' − o| / |o|; 0 if both are zero
-  std::vector<bool> attends;    // of each query: can attend to the token in either run
+  std::vector<double> rows;     // per query: half the sum of |a' − a|, the weight that moved
+  std::vector<double> outputs;  // per query: |o' − o| / |o|; 0 if both are zero
+  std::vector<bool> attends;    // per query: true if it can attend to the token in a run
 };
 // Compares the head in both runs; `position`: index of the replaced token. Throws InputError if the
 // maps differ in size or cannot be derived.
@@ -22,10 +22,10 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
                                const AttentionTap& replaced, Index head, Index position);
 
 // Thresholds above the rounding error of reordered sums.
-inline constexpr double kMinChange = 2e-6;        // of a row's weights
-inline constexpr double kMinOutputChange = 2e-5;  // of an output
+inline constexpr double kMinChange = 2e-6;        // change of a row's weights
+inline constexpr double kMinOutputChange = 2e-5;  // change of an output
 
-// Conclusions about the method, one sentence each: "Row 7 changes: ...". `layer`: of the head.
+// Conclusions, one sentence each: "Row 7 changes: ...". `layer`: layer of the head.
 std::vector<std::string> describe_change(const ReplacedChange& change, Index layer);
 
 }  // namespace attnscope

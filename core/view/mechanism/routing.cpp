@@ -13,11 +13,11 @@ namespace {
 
 constexpr Index kMaxRouted = 2048;        // tokens
 constexpr double kRoutedFraction = 0.24;  // fraction of the height: strip with labels
-constexpr double kLoadFraction = 0.42;    // fraction of the space below for the bars
+constexpr double kLoadFraction = 0.42;    // fraction of the space below the strip for the bars
 constexpr double kMinRoutedMap = 9;       // em
 constexpr double kMinLoad = 6;            // em
 constexpr double kMaxLoad = 26;           // em
-constexpr double kKeyOpacity = 0.5;       // of key bars
+constexpr double kKeyOpacity = 0.5;       // opacity of the bars of keys
 constexpr Index kMaxClusterNames = 40;    // more clusters have ticks instead of names
 
 bool shows_clusters(const AttentionTap& tap) {
@@ -61,7 +61,7 @@ std::vector<std::string> side_names(const Routes& routes) {
   return {"query", "key"};
 }
 
-// Clusters of queries and keys, or one row if these are equal.
+// Clusters of queries and keys, one row each; a single row if queries and keys have equal clusters.
 Tensor cluster_rows(const Routes& routes) {
   const auto length = static_cast<Index>(routes.query.size());
   Tensor rows({routes.is_shared() ? 1 : 2, length});
@@ -74,7 +74,7 @@ Tensor cluster_rows(const Routes& routes) {
   return rows;
 }
 
-// Number of queries and keys in each cluster.  [1 or 2, c]
+// Number of queries and keys in each cluster.  [1 or 2, clusters]
 Tensor cluster_loads(const Routes& routes) {
   const Tensor rows = cluster_rows(routes);
   Tensor result = Tensor::zeros({rows.dim(0), routes.clusters});

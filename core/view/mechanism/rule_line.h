@@ -12,18 +12,18 @@ namespace attnscope {
 // Token labels above equally wide columns of cells.
 struct TokenColumns {
   TokenAxis tokens;
-  double left = 0, width = 0;  // of the cells
-  double top = 0, depth = 0;   // of the labels
+  double left = 0, width = 0;  // left edge and width of the cells
+  double top = 0, depth = 0;   // upper edge and depth of the labels
   double bottom() const { return top + depth; }
   double cell() const { return width / static_cast<double>(tokens.count()); }
   double centre(Index token) const { return left + (static_cast<double>(token) + 0.5) * cell(); }
   Index at(double x) const;  // token at x; -1 outside
 };
-// Places columns at the top left of `box`. `max_depth`: of the labels.
+// Places columns at the top left of `box`. `max_depth`: maximum label depth.
 TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double max_depth);
 void draw_columns(Page& page, const TokenColumns& columns, Index marked);
 
-// Replaces labels by indices, if space is short and the labels are drawn elsewhere.
+// Replaces labels by indices, for narrow axes whose labels are drawn elsewhere.
 TokenAxis with_index_labels(TokenAxis axis);
 
 // Box of a row of cells below the labels.

@@ -20,10 +20,10 @@ namespace {
 
 constexpr double kMaxLabels = 0.14;  // fraction of the height for token labels above a line
 constexpr double kRuleRow = 1.5;     // em
-constexpr double kMinRules = 9;      // em: map with axes
+constexpr double kMinRules = 9;      // em: minimum size of a map with axes
 constexpr std::size_t kMaxLanes = 4;
 constexpr double kGoodMap = 22;     // em: minimum map below the layers
-constexpr double kNamedMap = 30;    // em: lower maps have numbers instead of labels
+constexpr double kNamedMap = 30;    // em: minimum height of a map with token labels
 constexpr double kMaxLegend = 4.5;  // em: height
 
 // Rule of a pair, or the kind of its key if one rule admits keys of several kinds.
@@ -33,7 +33,7 @@ int rule_of_pair(const HeadInput& in, const ColumnKinds& kinds, Index query, Ind
                                              : kinds.by_column[static_cast<std::size_t>(key)];
 }
 
-// Rules of a query's row or key's column; -1 for excluded pairs.
+// Rules of the pairs of a query; -1 for excluded pairs.
 std::vector<int> rules_of_query(const HeadInput& in, Index query) {
   const ColumnKinds kinds = column_kinds(in.tap);
   std::vector<int> rules;
@@ -118,7 +118,7 @@ struct RulesPlan {
   // Next to the map, if there is space: layers until a key reaches a query.
   Box reach_sentence{}, reach_legend{};
   MatrixPlot reach_map{};
-  Box heads{};  // instead of it: patterns of all heads, including a sentence
+  Box heads{};  // instead of the reach map: patterns of all heads, with a sentence
 };
 
 // Rules that admit keys of the query, with their names.
@@ -148,7 +148,7 @@ std::size_t max_lanes(const HeadInput& in) {
   return std::min(max_count, kMaxLanes);
 }
 
-// The illustrated pair: the pinned one, else, if possible, a query with keys on both sides.
+// The illustrated pair: the pinned pair or, if none is pinned, a query with keys on both sides.
 Pair default_pair(const HeadInput& in) {
   const ViewSettings& settings = in.input.session.view;
   if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || in.tap.causal ||
@@ -195,7 +195,7 @@ bool heads_differ(const HeadInput& in) {
          pattern.queries() <= kMaxHeadPairs / pattern.keys();
 }
 
-// Draws small patterns of the group's heads, and outlines the selected one. Returns the lower edge.
+// Draws small patterns of the group's heads and outlines the selected head. Returns the lower edge.
 double draw_heads_patterns(Page& page, const Box& box, const HeadInput& in, int number) {
   constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kMinSide = 3;  // em
   const double em = page.em();
@@ -203,7 +203,7 @@ double draw_heads_patterns(Page& page, const Box& box, const HeadInput& in, int 
       draw_step(page, box, number, {"Each head has its own pattern", "One per head", "All heads"});
   const Pattern& pattern = *in.tap.result.pattern;
   const auto heads = static_cast<double>(pattern.heads());
-  double side = 0, columns = 1;  // maximised
+  double side = 0, columns = 1;  // largest side that fits, and its number of columns
   for (double count = 1; count <= heads; ++count) {
     const double rows = std::ceil(heads / count);
     const double max_side = std::min((inside.width - (count - 1) * kBetweenHeads * em) / count,
@@ -235,7 +235,7 @@ double draw_heads_patterns(Page& page, const Box& box, const HeadInput& in, int 
   return inside.y + std::ceil(heads / columns) * (side + (kHeadName + kBetweenHeads) * em);
 }
 
-// Splits the box for two maps side by side; the second box is empty unless two are needed and fit.
+// Splits the box for two maps. The second box is empty for a single map or if two maps do not fit.
 std::pair<Box, Box> halves(const Page& page, const Box& inside, bool has_two) {
   constexpr double kMinHalf = 19, kBetween = 1.5;  // em
   Box left = inside, right{};
@@ -301,7 +301,7 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const H
   return plan;
 }
 
-// Hit test: a token of one line with the initial token of the other line, or a pair of the map.
+// Hit test: a token on a line, paired with the other line's initial token, or a pair on the map.
 std::function<std::optional<Pair>(Point)> pair_hit_test(const RulesPlan& plan) {
   return
       [keys = plan.key_columns, queries = plan.query_columns, row = plan.row, column = plan.column,
@@ -499,7 +499,7 @@ Tensor as_row(const std::vector<int>& rules) {
   return numbers;
 }
 
-// Exported numbers: index of the rule of each pair in the row and the column; NaN: excluded.
+// Exported numbers: indices of the rules in the query's row and the key's column; NaN: excluded.
 std::vector<ViewData::Matrix> rule_numbers(const HeadInput& in) {
   const Pair pair = focus_of(in.input, in.tap, in.head);
   const std::vector<std::string> queries = query_axis(in.input.trace, in.tap).labels;

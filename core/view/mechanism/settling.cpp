@@ -18,8 +18,8 @@ namespace {
 
 constexpr Index kMaxSettling = 2048;      // tokens
 constexpr double kMinPart = 9;            // em: width and height
-constexpr double kPlaneFraction = 0.5;    // fraction of the width
-constexpr double kWeightsFraction = 0.5;  // fraction of the height next to the plane
+constexpr double kPlaneFraction = 0.5;    // fraction of the width for the plane
+constexpr double kWeightsFraction = 0.5;  // fraction of the height for the weights
 constexpr double kMaxStepRow = 2;         // em
 constexpr double kMinSettled = 0.5;       // weight of a key to which a query has converged
 constexpr double kPlaneMargin = 0.08;     // fraction of the range
@@ -33,7 +33,7 @@ struct SettlingPlan {
   Settling settling;
   Index query = 0;
   TokenLine line;
-  Box sentence, plane, weights, energy;  // all but the first include their sentences
+  Box sentence, plane, weights, energy;  // plane, weights and energy include their sentences
 };
 
 // Number of steps of each query.  [L]

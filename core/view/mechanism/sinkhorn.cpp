@@ -19,7 +19,7 @@ constexpr double kStageTitle = 1.5;       // em
 constexpr double kStageEdge = 0.6;        // em: block colours along a matrix
 constexpr double kStageGap = 1.5;         // em
 constexpr double kMinStageSide = 4;       // em
-constexpr double kLowSinkhorn = 40;       // em: lower pictures omit some labels
+constexpr double kLowSinkhorn = 40;       // em: minimum height of a picture with all labels
 constexpr double kBlocksFraction = 0.15;  // fraction of the height: a strip with labels
 constexpr double kMovesFraction = 0.05;   // fraction of the height: lines between the strips
 constexpr double kMinBlockMap = 7;        // em
@@ -55,11 +55,11 @@ void normalise(std::vector<double>& logs, Index n, bool by_column) {
   }
 }
 
-// A matrix of blocks by positions, at a stage of the normalisation of scores to a matching.
+// Scores of blocks at positions, at one stage of their normalisation to a matching.
 struct Stage {
   std::string name, title;
   Tensor values;            // [n, n]: rows are positions, columns are blocks of keys
-  bool has_scores = false;  // not normalised yet
+  bool has_scores = false;  // true before the first normalisation
 };
 
 std::vector<Stage> matching_stages(const HeadInput& in) {
@@ -92,7 +92,7 @@ struct SinkhornPlan {
   std::vector<Stage> stages;
   std::vector<Box> stage_boxes;   // cells
   Index block = 1;                // tokens per block
-  std::vector<Index> best_block;  // of each position, by weight
+  std::vector<Index> best_block;  // block with the largest weight at each position
   KindColours colours;
   TokenStrip text, sorted;
   std::array<Box, 3> sentences;

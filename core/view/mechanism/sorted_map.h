@@ -21,8 +21,8 @@ TokenOrder sorted_by(const std::vector<Index>& kinds);
 TokenAxis reordered(const TokenAxis& axis, const TokenOrder& order);
 Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder& columns);
 
-// Draws the head's weights in these orders, in the selected colours. `key` identifies the orders.
-// Returns the colour range.
+// Draws the head's weights with rows and columns in these orders, in the selected colours. `key`
+// identifies the orders. Returns the colour range.
 ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlot& plot,
                                 const TokenOrder& rows, const TokenOrder& columns,
                                 const CacheKey& key);
@@ -32,7 +32,7 @@ ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlo
 void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
                     const std::vector<Index>& columns, const KindColours& colours);
 
-// Pair of tokens at a point of a reordered plot; -1 outside. `at`: hit test of the plot.
+// Pair of tokens at a point of a reordered plot; both are -1 outside. `at`: hit test of the plot.
 Pair sorted_pair_at(const PairAt& at, const TokenOrder& rows, const TokenOrder& columns, Point p);
 
 }  // namespace attnscope

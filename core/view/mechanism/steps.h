@@ -11,12 +11,12 @@ namespace attnscope {
 
 // The part of a box below its uppermost `height` units.
 Box below(const Box& box, double height);
-// Splits a wide box side by side, others one above the other. `fraction`: size of the first part.
+// Splits a wide box side by side, a narrow box top to bottom. `fraction`: share of the first box.
 std::pair<Box, Box> split(const Page& page, const Box& box, double fraction = 0.5);
 
 double step_height(const Page& page);
-// Draws a numbered badge and the longest of the sentences that fits along the top of the box.
-// Returns the remaining box.
+// Draws a numbered badge and the longest sentence that fits along the top of the box. Returns the
+// remaining box.
 Box draw_step(Page& page, const Box& box, int number, const std::vector<std::string>& sentences);
 
 }  // namespace attnscope

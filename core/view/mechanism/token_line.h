@@ -28,10 +28,10 @@ struct TokenLine {
 TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
                            std::vector<TokenRow> rows);
 void draw_token_line(Page& page, const TokenLine& line, Index marked);
-// Hit test for tokens, each as a pair with itself. May outlive the page.
+// Hit test for tokens; returns the pair of a token with itself. The function may outlive the page.
 std::function<std::optional<Pair>(Point)> token_hit_test(const TokenLine& line);
 
-// The illustrated token: the view's parameter, else the pinned query, else the last.
+// The illustrated token: the view's parameter, else the pinned query, else the last token.
 Index illustrated_token(const HeadInput& in);
 
 }  // namespace attnscope

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Colours of integer kinds. Colours are limited: the most frequent kinds get distinct ones.
+// Colours of integer kinds. Only the most frequent kinds get distinct colours.
 class KindColours {
  public:
   explicit KindColours(const Tensor& kinds);
@@ -27,7 +27,7 @@ class KindColours {
 
 struct TokenStrip {
   TokenAxis tokens;                // above the cells; drawn if it has labels
-  std::vector<std::string> names;  // of the rows, on the left
+  std::vector<std::string> names;  // names of the rows, on the left
   Tensor kinds;                    // [rows, tokens], integers
   KindColours colours;
   Box cells{};       // empty if the strip does not fit
@@ -38,7 +38,7 @@ struct TokenStrip {
   Index at(Point p) const;           // token at a point; -1 if there is none
 };
 
-// Places the strip at the top left of the box, in its full width and as high as needed.
+// Places the strip at the top left of the box, as wide as the box and as high as needed.
 TokenStrip place_strip(const Page& page, const Box& box, TokenAxis tokens,
                        std::vector<std::string> names, Tensor kinds, const KindColours& colours);
 // Width of the names left of the cells.

@@ -18,12 +18,12 @@ namespace {
 
 constexpr const char* kId = "memory";
 constexpr double kGap = 0.7;               // em between panels
-constexpr double kMaxWordsHeight = 0.13;   // of the words in memory: fraction of the height
-constexpr double kMaxRangeHeight = 0.34;   // of range and cost: fraction of the height
+constexpr double kMaxWordsHeight = 0.13;   // fraction of the height for the words in memory
+constexpr double kMaxRangeHeight = 0.34;   // fraction of the height for range and cost
 constexpr double kMinWeights = 19;         // em: height of the attention map
 constexpr double kWeightsWithMean = 24.5;  // em: height including the mean by slot below the map
 constexpr double kMinWideWidth = 40;       // em: from this width on, cost is next to the range
-constexpr double kCostWidth = 0.42;        // fraction of the width
+constexpr double kCostWidth = 0.42;        // fraction of the width for the cost
 constexpr Index kMaxPairs = Index{1} << 22;
 
 Refusal refusal_of(const Trace& trace) {
@@ -277,7 +277,7 @@ class MemoryLayout {
   WeightPanels panels_;
 };
 
-// Reason why this head, or else the whole run, has no memory to show.
+// Reason why this head or the whole run has no memory to show.
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (tap.queries() > kMaxPairs / std::max<Index>(tap.keys(), 1)) {
     return {"Too many tokens in a segment",
@@ -349,7 +349,7 @@ ViewData::Matrix cost_table(const ShownMemory& memory) {
   const auto length = static_cast<Index>(memory.trace.tokens.size());
   ViewData::Matrix table{"cost", Tensor({kLengthCount, 2}), {}, {"in segments", "all at once"}};
   for (Index n = 0; n < kLengthCount; ++n) {
-    const Index tokens = std::max<Index>(1, (n + 1) * length / 4);  // up to twice the text
+    const Index tokens = std::max<Index>(1, (n + 1) * length / 4);  // up to twice the text's length
     table.values(n, 0) = static_cast<float>(
         pairs_in_segments(memory.tap.variant, memory.trace.config->segment, tokens));
     table.values(n, 1) = static_cast<float>(causal_pair_count(tokens));

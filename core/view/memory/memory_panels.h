@@ -12,11 +12,11 @@ namespace attnscope {
 double panel_title_height(const Page& page);
 void draw_panel_title(Page& page, const Box& box, const std::vector<std::string>& candidates);
 
-// Words of the text in order, merged by slot: forgotten (or not stored), compressed, memory,
-// segment.
+// Words of the text in order; words in the same slot are merged. Words are forgotten or not stored,
+// compressed, in memory, or in the segment.
 struct SlotWords {
   std::vector<FlowToken> items;
-  std::vector<Index> columns;  // key column of each item; -1: forgotten
+  std::vector<Index> columns;  // key column of each item; -1: forgotten or not stored
 };
 SlotWords slot_words(const ShownMemory& memory, const Theme& theme, Index marked_column);
 

@@ -165,7 +165,7 @@ struct CostCurves {
   Index max_length = 1;
   double unit = 1;
   std::string unit_name;            // "thousand "
-  std::vector<std::string> titles;  // candidates for the axis of products, with the unit
+  std::vector<std::string> titles;  // candidate titles of the product axis, with the unit
 };
 
 CostCurves cost_curves(const ShownMemory& memory) {

@@ -45,7 +45,7 @@ bool place_weight_map(const Page& page, const Box& box, const ShownMemory& memor
   const double em = page.em();
   map.scale = input.canvas.scale;
   TokenAxis queries = query_axis(memory.trace, memory.tap);
-  queries.titles.emplace_back();  // omitted for few rows
+  queries.titles.emplace_back();  // no title if there are few rows
   map.rows = measured(page, std::move(queries));
   map.columns = measured(page, memory_key_axis(memory));
   set_visible(map, cell_window(input.session.view));

@@ -15,13 +15,13 @@ struct ShownMemory {
   const AttentionTap& tap;
   Index head = 0;  // index within the tap's group
   Index segment = 0;
-  std::vector<SlotRun> runs{};           // columns of the same kind, oldest first
+  std::vector<SlotRun> runs{};           // runs of columns of the same kind, oldest first
   std::vector<RowSource> sources{};      // tokens of each column
   std::vector<std::string> words{};      // labels: "␣boat", or "␣the␣old␣man" if compressed
-  std::map<KeyKind, double> fraction{};  // of the head's weight on each kind of column
+  std::map<KeyKind, double> fraction{};  // fraction of the head's weight by kind of column
   Tensor weights{};                      // [L_q, L_k]
-  SlotWeights slots{};                   // mean and deviation by column  [L_k]
-  std::string averaged_heads{};  // those averaged in `slots`: "this head", "all 8 heads of layer 1"
+  SlotWeights slots{};                   // mean and deviation of weights by column  [L_k]
+  std::string averaged_heads{};  // heads averaged in `slots`: "this head", "all 8 heads of layer 1"
   bool remembers() const { return runs.size() > 1 || runs.front().kind != KeyKind::Token; }
   KeyKind kind_of(Index column) const;
   Index first_token() const { return sources[first_segment_column()].first; }  // of the segment

@@ -25,13 +25,13 @@ SeededSampling next_settings(const ViewSettings& view) {
 
 namespace {
 
-constexpr double kMaxFlow = 0.4;  // of the text: fraction of the height
+constexpr double kMaxFlow = 0.4;  // fraction of the height for the text
 constexpr double kGap = 1.0;      // em between parts
 constexpr double kTitle = 1.8;    // em: title of the bars
-constexpr double kMaxWidth = 56;  // em: bars
+constexpr double kMaxWidth = 56;  // em: width of the bars
 constexpr Index kMaxBars = 40;
-constexpr std::size_t kTightBars = 16;  // maximum in tight pictures
-constexpr double kMaxBits = 12;         // surprisal with the strongest colour
+constexpr std::size_t kTightBars = 16;  // maximum number of bars in tight pictures
+constexpr double kMaxBits = 12;         // bits: surprisal with the strongest colour
 
 class NextLayout {
  public:

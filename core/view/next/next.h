@@ -1,5 +1,4 @@
-// Sampling settings of the Next view, for text generation with the same settings
-// (core/experiment/next_token.h).
+// Sampling settings of the Next view, for text generation (core/experiment/next_token.h).
 #pragma once
 
 #include "core/experiment/next_token.h"

@@ -8,7 +8,7 @@
 namespace attnscope {
 
 // Opens the bundled model `model` with its trained settings and its input (core/view/opening.h),
-// keeping the view and its appearance. Returns false, changing nothing, if there is no such model.
+// keeping the view and its appearance. Returns false and changes nothing if the model is missing.
 bool open_bundled_model(Session& session, const std::string& model);
 
 }  // namespace attnscope

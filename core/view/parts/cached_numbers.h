@@ -5,8 +5,8 @@
 
 namespace attnscope {
 
-// Result of `make` for `source` (of a run: source_of()), cached if the input has a cache. `key`
-// identifies everything else that the result depends on.
+// Result of `make`, cached if the input has a cache. `source`: what the result is derived from
+// (source_of() for a run). `key`: everything else that it depends on.
 template <class Make>
 std::shared_ptr<const std::invoke_result_t<const Make&>> cached_numbers(
     const ViewInput& input, const std::shared_ptr<const void>& source, const CacheKey& key,
@@ -15,7 +15,7 @@ std::shared_ptr<const std::invoke_result_t<const Make&>> cached_numbers(
   return std::make_shared<const std::invoke_result_t<const Make&>>(make());
 }
 
-// The same for a matrix, which is stored once; `source` defaults to the run.
+// Matrix computed by `make`, cached like cached_numbers(); `source` defaults to the run.
 inline Tensor cached_matrix(const ViewInput& input, const CacheKey& key,
                             const std::function<Tensor()>& make,
                             const std::shared_ptr<const void>& source = nullptr) {

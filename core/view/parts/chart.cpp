@@ -218,7 +218,7 @@ void draw_value(Page& page, const Chart& chart, Point at, const std::string& tex
   const double width = page.width_of(text, size) + 0.6 * size;
   const Box& plot = chart.plot;
   const double y = chart.at_y(at.y), gap = 0.3 * size;
-  // The box is beyond the end of a bar, but within the plot.
+  // The text's box is beyond the end of a bar, but within the plot.
   const bool upwards = y <= chart.at_y(std::clamp(0.0, chart.y.least, chart.y.most));
   const auto within = [](double value, double minimum, double maximum) {
     return std::clamp(value, minimum, std::max(minimum, maximum));

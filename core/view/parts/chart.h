@@ -10,7 +10,7 @@ namespace attnscope {
 
 struct ChartAxis {
   double least = 0, most = 1;       // limits of the axis; least < most
-  std::vector<std::string> titles;  // the longest that fits is drawn; empty: no title
+  std::vector<std::string> titles;  // the longest title that fits is drawn; empty: none
   bool whole = false;               // ticks at integers only
   bool down = false;                // y axis only: values increase downwards
   bool numbers = true;              // draw tick labels
@@ -45,7 +45,7 @@ Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y);
 double y_axis_width(const Page& page, const ChartAxis& y);
 // Width by which the tick labels of the placed chart exceed the estimate of y_axis_width().
 double missing_y_axis_width(const Page& page, const Chart& chart);
-// The same with margins `left` and `right` of the plot.
+// place_chart() with margins `left` and `right` of the plot.
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
                   double right);
 

@@ -16,7 +16,7 @@ struct ColourRange {
   double least = 0, most = 1;  // diverging: least = -most
   std::string colour_map = "viridis";
   Scale scale = Scale::Linear;
-  double smallest = 1e-4;  // Log: magnitude at the lower end, or around zero
+  double smallest = 1e-4;  // Log: magnitude at the lower end (diverging: in the middle)
   std::vector<float>
       ranked{};  // Rank: magnitudes at equal steps of rank, ascending; see sampled_ranks()
 
@@ -43,14 +43,14 @@ struct Tick {
 // About `count` ticks, ascending; for a linear range at least two, including a nonzero minimum.
 std::vector<Tick> ticks_of(const ColourRange& range, int count);
 
-// Width of a vertical colour bar with its numbers and title; 0 if the page has none.
+// Width of a vertical colour bar with its numbers and title; 0 if the page has no bar.
 double colour_bar_width(const Page& page);
 // Draws a vertical bar along the left of `box`, its numbers in full, and the first title that fits
 // next to them.
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
                      const std::vector<std::string>& titles);
 
-// The same for a horizontal bar, whose numbers and title are below it.
+// Height and drawing of a horizontal bar, whose numbers and title are below it.
 double horizontal_colour_bar_height(const Page& page);
 void draw_horizontal_colour_bar(Page& page, Point at, double width, const ColourRange& range,
                                 const std::vector<std::string>& titles);

@@ -15,7 +15,7 @@ namespace attnscope {
 std::string describe(const AttentionTap& tap);
 std::string describe_variant(const AttentionTap& tap);   // "Local (window = 4, dilation = 1)"
 std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)"
-// The same, or "as stored in the file" if the attention is imported (Trace::is_imported).
+// describe(tap), or "as stored in the file" if the attention is imported (Trace::is_imported).
 std::string describe(const Trace& trace, const AttentionTap& tap);
 
 // Advice for views that need more than imported attention (Trace::is_imported).
@@ -27,12 +27,12 @@ std::string caption(const Trace& trace, const std::string& subject);
 
 // "decoder, cross-attention, layer 2, head 1": the part that the settings select.
 std::string describe_head(const Trace& trace, const ViewSettings& view);
-// The same without layer and head, with a trailing comma; empty if there is only one part.
+// describe_head() without layer and head, with a trailing comma; empty if there is only one part.
 std::string describe_part(const Trace& trace, const ViewSettings& view);
 std::string capitalised(std::string text);
 std::string as_sentence(std::string headline);  // adds a full stop unless empty
 
-// picture_title() followed by the selected part with layer and head, or by the part alone.
+// picture_title() followed by the selected part, with or without layer and head.
 std::string title_with_head(const ViewInput& input);
 std::string title_with_part(const ViewInput& input);
 
@@ -63,7 +63,7 @@ struct MissingPart {
 };
 std::optional<MissingPart> find_missing_part(const Trace& trace, const PartChoice& choice);
 
-// The selected tap, or the message to show instead.
+// The selected tap; if it is null, the message to show.
 struct SelectedTap {
   const AttentionTap* tap = nullptr;
   Index head = 0;  // within the tap's group

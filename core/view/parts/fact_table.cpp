@@ -82,7 +82,7 @@ void draw_fact_table(Page& page, const Box& box, const std::string& first,
                                                        box.width - widths.a - widths.b - 2 * gap));
   const double half = (box.width - names - 2 * gap) / 2;
   if (half < 2 * em || box.height < head) return;
-  // The first column is as wide as its texts if that leaves enough for the second.
+  // Column a is as wide as its texts if that leaves enough width for column b.
   const double a_width = std::min(widths.a, std::max(half, 2 * half - widths.b));
   const double a = box.x + names + gap;
   const double b = a + a_width + gap, b_width = box.right() - b;

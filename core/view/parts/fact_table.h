@@ -11,7 +11,7 @@ namespace attnscope {
 struct Fact {
   std::string name;  // "Perplexity"
   std::string a, b;
-  bool essential = false;  // has priority if not all facts fit
+  bool essential = false;  // for callers that omit other facts if space is short
 };
 
 // Colours of the first and second run throughout a picture.

@@ -9,18 +9,18 @@ struct Pair {
   Index query = 0, key = 0;
 };
 
-// The hovered pair, else the pinned one, else the last query. A missing key defaults to the one
-// with the largest weight. An index of -1 counts as missing.
+// The hovered pair, or else the pinned pair. A missing query (-1) becomes the last query, and a
+// missing key the key with the largest weight.
 Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
               const std::optional<Pair>& hovered = std::nullopt);
 
-// Token that a single-query view shows, as an index into the trace's tokens: the pinned token, else
-// the first masked one, else the last.
+// Index of the token that a single-query view shows: the pinned token, else the first masked token,
+// else the last token.
 Index selected_position(const ViewSettings& settings, const Trace& trace);
-// The same if ViewSettings::pinned_query is a row of `tap`.
+// The same for views whose ViewSettings::pinned_query is a row of `tap` instead of a token.
 Index selected_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);
 
-// Attention weights of one row; derives that row alone if the map was not stored.  [L_k]
+// Attention weights of one row; computes this row alone if the map was not stored.  [L_k]
 Tensor attention_row(const AttentionTap& tap, Index head, Index query);
 
 // Label of a query row or key column: "␣boat", or "−3 ␣boat" for a remembered row.

@@ -11,8 +11,8 @@ namespace attnscope {
 struct LegendEntry {
   Colour colour;
   std::string text;
-  bool off = false;   // hidden in the picture: drawn hollow
-  bool tick = false;  // drawn as a short line
+  bool off = false;   // hidden in the picture; swatch is drawn hollow
+  bool tick = false;  // swatch is drawn as a short line
 };
 
 double legend_height(const Page& page, const std::vector<LegendEntry>& entries, double width);

@@ -26,8 +26,8 @@ struct MatrixPlot {
   // Visible region, in cells.
   double row = 0, column = 0, height = 0, width = 0;
   Index hovered_row = -1, hovered_column = -1;
-  bool row_labels = true;                     // false: only the plot to the left has them
-  Index pinned_row = -1, pinned_column = -1;  // pins of ViewSettings, if within the matrix
+  bool row_labels = true;                     // false: only the plot to the left has row labels
+  Index pinned_row = -1, pinned_column = -1;  // pins of ViewSettings; -1 if outside the matrix
 
   double scale = 1;  // pixels per unit
 
@@ -43,11 +43,11 @@ void set_visible(MatrixPlot& matrix, const CellWindow& requested);
 // are square unless that makes the plot a thin strip.
 MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
                         double right_width);
-// The same for all cells between these axes, ignoring zoom and pins.
+// Places all cells of these axes, ignoring zoom and pins.
 MatrixPlot place_matrix(const Page& page, const Box& inside, TokenAxis rows, TokenAxis columns,
                         double right_width);
 
-// Maps a point to its cell [query, key]; -1 outside. May outlive the page.
+// Maps a point to the query and key of its cell; -1 outside. May outlive the page.
 struct PairAt {
   Box plot;
   double row, column, height, width;
@@ -55,13 +55,13 @@ struct PairAt {
   std::pair<Index, Index> operator()(Point p) const;
 };
 PairAt pair_at(const MatrixPlot& matrix);
-// A matrix with a hit test, and the head that it shows.
+// Hit test of a matrix, and the head that the matrix shows.
 struct HitMatrix {
   PairAt pair_at;
   Index layer, head;
   bool of_reference = false;  // see Hit
 };
-// ViewLayout::hit for several matrices: the first that contains the point.
+// ViewLayout::hit for several matrices: reports the first matrix that contains the point.
 std::function<std::optional<Hit>(Point)> hit_test(std::vector<HitMatrix> matrices);
 
 // Draws axes, border, lines between kinds of columns and the cross-hair; if there are more cells
@@ -69,12 +69,12 @@ std::function<std::optional<Hit>(Point)> hit_test(std::vector<HitMatrix> matrice
 void draw_matrix_frame(Page& page, const MatrixPlot& matrix,
                        const std::vector<std::string>& pooling_notes);
 
-// Marks the last attended cell of a row with an outline, or with a line at its end if an outline
-// would fill the cell.
+// Marks the last attended cell of a row with an outline, or with a line at the cell's end if an
+// outline would fill the cell.
 void draw_row_end_marker(Page& page, const Box& cell);
 bool has_row_end_outline(const Box& cell);
 
-// Heat map with the box and visible region of the cells.
+// Heat map with the box and visible region of the matrix, without values.
 HeatMap matrix_cells(const MatrixPlot& matrix);
 
 // Layout of a page whose content ends at `bottom`, with a hit test of pairs.

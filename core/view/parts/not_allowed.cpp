@@ -78,7 +78,7 @@ bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, I
   if (!has_excluded_pairs(tap, head)) return false;
   HeatMap rules = rules_map(cells);
   set_rules(rules, page.input(), tap, head);
-  if (rules.values.shape() != weights.shape()) return false;  // unknown for blocks
+  if (rules.values.shape() != weights.shape()) return false;  // blocks of pairs: unknown
   rules.values = rules.values.copy();
   for (Index i = 0; i < weights.size(); ++i) {
     if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;

@@ -17,8 +17,8 @@ void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, 
 // Covers the excluded pairs of a map that has been drawn with the box and visible region (in pairs)
 // of `cells`. Returns true if any pair of the map, visible or not, is excluded.
 bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head);
-// The same for `weights` [L_q, L_k] aggregated over heads with different patterns: a nonzero weight
-// counts as allowed.
+// cover_excluded() for `weights` [L_q, L_k] aggregated over heads with different patterns: pairs
+// with nonzero weight count as allowed.
 bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
                     const Tensor& weights);
 

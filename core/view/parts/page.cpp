@@ -140,7 +140,7 @@ void Page::tag(Point at, const std::string& text, const Box& within) {
 
 namespace {
 
-// `replacement`, or `fallback` if that is empty; empty if switched off.
+// `replacement` or, if that is empty, `fallback`; empty if not visible.
 std::string text_or_default(bool is_visible, const std::string& replacement,
                             const std::string& fallback) {
   if (!is_visible) return "";

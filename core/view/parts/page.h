@@ -46,8 +46,7 @@ class Page {
 
   // Adds title and caption to framed pictures and returns the remaining space.
   Box frame(const std::string& default_title, const std::string& default_caption);
-  // Offset of content of height `content` in `space`: 0 if the picture is cropped to its content,
-  // otherwise centred.
+  // Offset that centres content of height `content` in `space`; 0 if the picture is cropped.
   double top_margin(double space, double content) const;
 
   // Replaces the picture by a message: the problem, and advice on how to solve it. `pending`: a
@@ -65,7 +64,7 @@ class Page {
   const ViewInput& input_;
   DisplayList list_;
   double caption_top_ = 0, caption_gap_ = 0;
-  std::size_t caption_first_ = 0, caption_last_ = 0;  // items
+  std::size_t caption_first_ = 0, caption_last_ = 0;  // range of the caption's items
 };
 
 // Message of a picture that does not fit.

@@ -18,7 +18,7 @@ struct PatternWindow {
 PatternWindow pattern_window(Index queries, Index keys, double row, double column, double height,
                              double width);
 
-// Index of the rule that admits each pair, NaN if excluded; the largest index of each block.
+// Index of the rule that admits each pair, NaN if excluded. A block has its largest index.
 // [ceil(height / row_step), ceil(width / column_step)]
 Tensor pattern_rules(const Pattern& pattern, Index head, const PatternWindow& window);
 // The same for the whole matrix with a mask of allowed pairs [h, L_q, L_k]. Allowed pairs outside

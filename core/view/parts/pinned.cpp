@@ -16,8 +16,7 @@ constexpr double kBarSize = 3.0;                        // em
 constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
 constexpr double kMaxBars = 400;                                     // more are drawn as a line
 
-// A bar for a visible cell, or for the cells within a pixel: then `weight` has their largest
-// magnitude.
+// A bar for a visible cell, or for all cells within a pixel, the largest of which is `weight`.
 struct Bar {
   double from, to;  // pixels along the side
   float weight;
@@ -50,7 +49,7 @@ float largest(const std::vector<Bar>& bars) {
   return maximum;
 }
 
-// Bars with a number, the largest first: those whose numbers do not overlap, and which are not
+// Bars with a number, the largest first. Omits numbers that would overlap, and bars that are
 // negligible compared with the largest.
 std::vector<Bar> labelled_bars(std::vector<Bar> bars, const AxisPlace& place, double min_distance) {
   constexpr double kMinFraction = 0.05;

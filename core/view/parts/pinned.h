@@ -11,7 +11,7 @@ double pinned_row_height(const Page& page, Index pinned_row);
 double pinned_column_width(const Page& page, Index pinned_column);
 
 // Draws the bars of m.pinned_row and m.pinned_column. values: [L_q, L_k]. `below`: lower edge of
-// the content above the row's bars. Returns the lower edge of the bars, else `below`.
+// the content above the row's bars. Returns the lower edge of the row's bars, or `below`.
 double draw_pinned(Page& page, const MatrixPlot& m, const Tensor& values, double below);
 
 }  // namespace attnscope

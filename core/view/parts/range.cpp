@@ -132,7 +132,7 @@ void add_allowed(const Tensor& values, Index r, const Extent& columns, const Pat
   }
 }
 
-// The same for cells that are blocks of pairs: includes nonzero weights only.
+// Appends the nonzero magnitudes of a row whose cells are blocks of pairs.
 void add_blocks(const Tensor& values, Index r, const Extent& columns, std::vector<float>& sizes) {
   for (Index c = columns.first; c < columns.last; ++c) {
     const float magnitude = std::abs(values(r, c));

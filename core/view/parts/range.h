@@ -18,13 +18,13 @@ Extent visible_extent(double first, double size, Index count);
 // Values of a heat map's cells, and the pairs that they belong to.
 struct ShownCells {
   Tensor values;              // [rows, columns]; undefined if they reside on a device
-  Index row = 0, column = 0;  // the pair of the first cell
+  Index row = 0, column = 0;  // query and key of the first cell
   Index step = 1;             // pairs per cell along each axis
   double exact = 1;           // fraction of exact cells; the others are a preview
 };
 
-// Sets the values of a heat map to this head's weights: the stored map (left on the device if it
-// resides there), or the visible region, computed at screen resolution. Box and visible region of
+// Sets the values of a heat map to this head's weights: the stored map, which may stay on its
+// device, or else the visible region computed at screen resolution. Box and visible region of
 // `cells` must be set.
 ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head);
 
@@ -41,8 +41,8 @@ bool is_signed(const AttentionTap& tap, Index head);
 ColourRange weight_colours(const ViewInput& input, bool with_signs);
 
 // Magnitudes that determine the end of the colours: visible allowed pairs in rows with more than
-// one key (a single key always has weight 1); every n-th row of more than about `limit` cells.
-// `cells`: weights set by set_cells(), which returned `shown`, or those of a whole map.
+// one key (a single key always has weight 1); samples rows above about `limit` cells. `cells`:
+// weights set by set_cells(), which returned `shown`, or the weights of a whole map.
 std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
                                       const ShownCells& shown = {}, Index limit = Index{1} << 18);
 
@@ -53,7 +53,7 @@ void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end,
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& shown = {});
 
-// Largest visible magnitude of each row, ascending; every n-th row of more than `limit` cells.
+// Largest visible magnitude of each row, ascending; samples rows above `limit` cells.
 std::vector<float> visible_row_maxima(const HeatMap& cells,
                                       Index limit = std::numeric_limits<Index>::max());
 // Largest visible magnitude; 0 if nothing is visible.

@@ -14,7 +14,7 @@ struct Refusal {
   void throw_if_refused() const;         // InputError, for exports of numbers
 };
 
-// View::objection for views of heads: the refusal of the last head group, if `check` refuses all.
+// View::objection for views of heads: the refusal of the last head group if `check` refuses all.
 std::function<std::string(const Trace&)> objection_to_all(Refusal (*check)(const Trace&,
                                                                            const AttentionTap&));
 

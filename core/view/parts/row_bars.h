@@ -11,7 +11,7 @@ namespace attnscope {
 struct RowBars {
   std::vector<double> values;       // one per row, >= 0; infinity: a full bar; NaN: none
   std::vector<std::string> titles;  // above the bars, the first that fits
-  double min_range = 0;  // minimum value of a bar of full width, so that noise stays small
+  double min_range = 0;  // lower bound of the value of a full bar, so that noise stays small
   std::vector<std::string> numbers{};  // one per row, after its bar if rows are high enough
 };
 

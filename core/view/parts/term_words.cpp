@@ -38,7 +38,7 @@ bool has_positions_in_content(const Trace& trace, const AttentionTap& tap) {
     return true;
   }
   if (!trace.config) return false;
-  // Inputs that add rows and columns of pixels, or time steps of trajectories.
+  // Embeddings to which inputs add rows and columns of pixels, or time steps of trajectories.
   return static_cast<bool>(input_kind(trace.config->input.id).embed) ||
          architecture(trace.config->architecture.id).reads == Reads::Trajectories;
 }

@@ -24,7 +24,7 @@ constexpr Index kMaxMeasured = 512;      // labels, evenly sampled
 
 // Label of a column that is not a token of the text.
 std::string column_label(KeyKind kind, Index i, Index count) {
-  if (kind == KeyKind::Memory) return "−" + std::to_string(count - i);  // its position, j = c - M
+  if (kind == KeyKind::Memory) return "−" + std::to_string(count - i);  // relative to text
   return std::string(1, name_of(kind)[0]) + std::to_string(i);
 }
 

@@ -45,14 +45,14 @@ struct AxisPlace {
   }
 };
 
-// Spacing of labelled cells, 1, 2, 5, 10, 20, ..., such that labels of this height fit.
+// Spacing of labelled cells (1, 2, 5, 10, 20, ...) at which labels of this height fit.
 Index label_step(double cell, double label_height);
 
-// Depth of labels, bands and title next to the plot, independent of zoom. `length`: pixels of all
-// cells without zoom; `max_labels`: maximum depth of the labels.
+// Depth of labels, bands and title next to the plot, independent of zoom. `length`: length of all
+// cells in pixels, without zoom; `max_labels`: maximum depth of the labels.
 double axis_depth_left(const Page& page, const TokenAxis& axis, double length, double max_labels);
 double axis_depth_top(const Page& page, const TokenAxis& axis, double length, double max_labels);
-// The same before the plot's size is known: many cells are assumed to be narrow.
+// Depth before the plot's size is known; assumes that cells are narrow if there are many.
 double axis_depth_left(const Page& page, const TokenAxis& axis, double max_labels);
 
 // Depths of the axes to the left of a plot and above it. Depths depend on the plot's size (thinned

@@ -11,21 +11,21 @@
 
 namespace attnscope {
 
-// A track is absent if its limit is 0: it has no gap, and an empty box.
+// A track whose maximum size is 0 is absent: it has no gap, and an empty box.
 struct Track {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
   double size = 0;     // minimum size; after fit(): the chosen size
-  double most = size;  // limit of its growth
-  double weight = 0;   // part of the remaining space; 0: grows last
+  double most = size;  // maximum size
+  double weight = 0;   // share of the remaining space; 0: grows last
   double gap = 0;      // space before the next present track
 
   bool is_present() const { return most > 0; }
 };
 using Tracks = std::vector<Track>;
 
-// Grows the tracks to fill `space`: those with a weight in proportion to it, then the others
-// equally. False if the minima do not fit.
+// Grows the tracks to fill `space`: first tracks with a weight, in proportion to it; then tracks
+// without, equally. False if the minimum sizes do not fit.
 bool fit(Tracks& tracks, double space);
 // Size of all tracks and the gaps between them.
 double extent(const Tracks& tracks);

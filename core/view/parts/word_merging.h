@@ -9,12 +9,12 @@ namespace attnscope {
 
 // Returns `view` with a layout of merged words (core/analysis/words.h), used if the settings select
 // it and the run has words to merge. Pins and visible region in the settings still refer to tokens:
-// the picture shows a pinned token as its word. A hit on a pair of words reports its pinned token
-// pair, else its strongest one; a hit on a single word reports its pinned token, else its first.
+// the picture shows a pinned token as its word. A hit on two words reports their pinned token pair,
+// else the strongest; a hit on one word reports its pinned token, else its first.
 View with_word_merging(View view);
 
-// Input of a view that can merge words: an input with merged words, or `input` itself if the view
-// shows tokens. Must not outlive `input`.
+// Input of a view that can merge words: one with merged words, or `input` if the view shows tokens.
+// Must not outlive `input`.
 class MergedWordsInput {
  public:
   MergedWordsInput(const View& view, const ViewInput& input);

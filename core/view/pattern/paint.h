@@ -14,17 +14,16 @@ namespace attnscope {
 // A query-key pair.
 using Cell = std::pair<Index, Index>;
 
-// Pairs covered by a stroke. "brush": along the path; "line": between its ends; "rectangle":
-// between its corners.
+// Pairs covered by a stroke. `tool`: "brush" covers the path, "line" the line between the path's
+// ends, "rectangle" the rectangle with these ends as corners.
 std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>& path);
 
-// Pattern of a head as a mask [L_q, L_k]; 1: allowed. Throws InputError if there are more than
-// kMaxPainted queries or keys.
-inline constexpr Index kMaxPainted = 4096;
+inline constexpr Index kMaxPainted = 4096;  // maximum number of queries or keys
+// Pattern of a head as a mask [L_q, L_k]; 1: allowed. Throws InputError beyond kMaxPainted.
 ByteTensor mask_of_head(const AttentionTap& tap, Index head_in_group);
 
-// The mask of the variant `custom`, including parts that causality or a shorter text hides; for
-// other variants a copy of `current`, the mask of the current pattern.
+// If `choice` is the variant `custom`, its whole mask, including parts that causality or a shorter
+// text hides. Otherwise a copy of `current`, the mask of the current pattern.
 ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& current);
 
 // The variant `custom` with this mask.
@@ -33,7 +32,7 @@ Choice custom_choice(const ByteTensor& mask);
 // True if the tap's mask can be painted.
 bool is_painted(const AttentionTap& tap);
 
-// Applies to all pairs: "allow", "forbid", "invert", or "mirror" (also allows transposed pairs).
+// Changes all pairs: "allow", "forbid", "invert", or "mirror" (also allows transposed pairs).
 ByteTensor apply_to_mask(const ByteTensor& mask, const std::string& operation);
 
 // Adds a handle that paints on the matrix with the view's settings, if the mask can be painted.

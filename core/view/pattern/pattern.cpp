@@ -82,7 +82,7 @@ struct PlacedPattern {
 };
 PlacedPattern place_pattern(const Page& page, const Box& inside, const AttentionTap& tap,
                             const std::vector<LegendLine>& lines) {
-  constexpr double kMinGain = 1.3;  // of the width, to place the legend below
+  constexpr double kMinGain = 1.3;  // minimum gain of plot width by a legend below
   MatrixPlot side = place_matrix(page, inside, tap, legend_width(page, lines));
   const double height = (static_cast<double>(lines.size()) + 1) * kLegendLine * page.em();
   Box above = inside;
@@ -103,7 +103,7 @@ double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
                    const std::vector<LegendLine>& counts) {
   const double em = page.em(), line_height = kLegendLine * em;
   const double left = box.x + kLegendGap * em, width = box.width - kLegendGap * em;
-  // If space is short, the first rules precede the counts, and the counts precede further rules.
+  // If space is short, the first rules have priority over the counts, and these over further rules.
   constexpr std::size_t kMinRules = 3;
   const auto limit =
       static_cast<std::size_t>(std::max(0.0, std::floor(box.height / line_height - 0.5)));
@@ -253,7 +253,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     std::erase_if(controls.parameters, [](const Parameter& p) {
       return p.key == "tool" || p.key == "paint" || p.key == "symmetric";
     });
-  } else if (tap != nullptr) {  // the drawing controls take its space
+  } else if (tap != nullptr) {  // the drawing controls use the space of "layers"
     std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "layers"; });
   }
 }

@@ -17,11 +17,11 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxLength = 4096;  // tokens; the matrix has the square of their number
+constexpr Index kMaxLength = 4096;  // tokens; the matrix has the square of this number of cells
 constexpr double kGap = 1.2;        // em between plot and legend
 constexpr double kLine = 1.5;       // em: line of the legend
-constexpr double kWidth = 15;       // em: legend and curve
-constexpr double kMaxWidth = 0.36;  // of legend and curve: fraction of the picture's width
+constexpr double kWidth = 15;       // em: width of legend and curve
+constexpr double kMaxWidth = 0.36;  // maximum of kWidth as a fraction of the picture's width
 constexpr double kCurve = 9;        // em: height of the curve with its title
 constexpr Index kMaxSwatches = 8;
 

@@ -1,4 +1,4 @@
-// Position view: the positional encoding, computed by its own code.
+// Position view: the positional encoding, computed by the code that models use.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,7 +32,7 @@ float max_magnitude(const Tensor& cells) {
   return largest > 0 ? largest : 1;
 }
 
-// "offset", without the explanation after the colon.
+// The x label without the explanation after the colon: "offset".
 std::string short_x_label(const PositionPanel& panel) {
   return panel.x_label.substr(0, panel.x_label.find(':'));
 }
@@ -186,8 +186,8 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
   draw_hovered_value(page, chart, panel);
 }
 
-// Boxes of the panels: in rows of two, where the first panel is alone if their number is odd, or
-// stacked if the page is narrow or if two panels are larger this way.
+// Boxes of the panels in rows of two; the first panel is alone if `count` is odd. Panels are
+// stacked if the page is narrow, or if that enlarges two panels.
 std::vector<Box> panel_boxes(const Page& page, const Box& inside, std::size_t count) {
   const double em = page.em(), gap = kGap * em;
   const double half = (inside.width - gap) / 2, half_height = (inside.height - gap) / 2;

@@ -208,7 +208,7 @@ void add_rotation(PositionPanels& result, const EncodingUse& use, Index d) {
   result.panels.push_back(std::move(curve));
 }
 
-// Adds a panel for each ingredient that a pair encoding defines.
+// Adds panels for each term that a pair encoding defines.
 void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTap& tap, Index head,
                const EncodingUse& use) {
   const Index heads = use.dimensions.heads, kv_heads = use.dimensions.kv_heads;

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// A matrix or, if `cells` is undefined, curves over the positions or offsets `first` to `last`.
+// A matrix, or curves if `cells` is undefined, over the positions or offsets `first` to `last`.
 struct PositionPanel {
   std::string title;
   std::string x_label;  // "position", "offset: query − key"
@@ -26,8 +26,8 @@ struct PositionPanel {
     std::string name{};
   };
   std::vector<Curve> curves;
-  std::string y_label;       // of curves: "added to the score"
-  Index selected_head = -1;  // its curve is emphasised; -1: none
+  std::string y_label;       // y axis of curves: "added to the score"
+  Index selected_head = -1;  // head whose curve is emphasised; -1: none
 };
 
 struct PositionPanels {

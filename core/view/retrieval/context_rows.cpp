@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kContextRow = 1.55;  // em
 constexpr double kColumnGap = 0.6;    // em
-constexpr double kMaxValue = 0.24;    // fraction of the width
+constexpr double kMaxValue = 0.24;    // fraction of the width for the values
 
 // The text, or as much of its end as fits, after "…".
 std::string fitting_end(const Page& page, const std::string& text, double size, double width) {

@@ -19,9 +19,9 @@ constexpr double kLineOfText = 1.5;                       // em
 constexpr double kMinArcs = 4;                            // em
 constexpr double kMaxArcs = 12;                           // em
 constexpr double kStrip = 1.1;                            // em: strip of segments
-constexpr double kMinFetched = 6;                         // em: table
+constexpr double kMinFetched = 6;                         // em: height of the table
 constexpr double kMaxFetched = 22;                        // em
-constexpr double kMaxDocument = 0.26;                     // of the text: fraction of the height
+constexpr double kMaxDocument = 0.26;                     // fraction of the height for the text
 constexpr double kMaxThickness = 5, kMinThickness = 0.8;  // pixels: arcs
 constexpr Index kWordsBeforeKey = 10, kWordsAfterKey = 6;
 
@@ -137,7 +137,7 @@ class FetchedPicture {
            (static_cast<double>(token) + 0.5) / static_cast<double>(length()) * strip_.width;
   }
 
-  // First token of each segment, which the queries of the layer's taps determine.
+  // First token of each segment: the first query of each of the layer's taps.
   std::vector<Index> segment_starts() const {
     std::set<Index> starts;
     for (const AttentionTap& tap : trace_.attention) {

@@ -18,16 +18,16 @@ namespace attnscope {
 namespace {
 
 constexpr double kSentenceLine = 1.5;  // em
-constexpr double kMaxText = 0.2;       // of the text: fraction of the height
+constexpr double kMaxText = 0.2;       // fraction of the height for the text
 constexpr double kMinText = 1.8;       // em
 constexpr double kPartGap = 0.8;       // em
 constexpr double kMinTable = 6;        // em
 constexpr double kMaxTable = 20;       // em
 constexpr double kBitsChart = 8.5;     // em
 constexpr double kMinBitsChart = 7;    // em
-constexpr double kTableWidth = 0.6;    // fraction of the width, with bars next to the table
+constexpr double kTableWidth = 0.6;    // fraction of the width for a table with bars next to it
 constexpr double kMinWideWidth = 38;   // em: minimum for bars next to the table
-constexpr double kThreeBars = 2.1;     // em: bars of a token
+constexpr double kThreeBars = 2.1;     // em: height of a token's bars
 constexpr double kMaxGain = 4;         // bits: gain or loss with the strongest colour
 constexpr Index kWordsBefore = 12, kWordsAfter = 3;
 constexpr std::size_t kMaxRows = 64;
@@ -255,7 +255,7 @@ class NeighboursPicture {
     }
   }
 
-  // The `max_count` likeliest tokens of the mixture; the last one is successor() if it is absent.
+  // The `max_count` likeliest tokens of the mixture; successor() replaces the last if absent.
   std::vector<std::int32_t> tokens_to_show(std::size_t max_count) const {
     std::vector<std::int32_t> ids(row_.mixed.size());
     std::iota(ids.begin(), ids.end(), 0);

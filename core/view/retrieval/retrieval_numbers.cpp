@@ -16,8 +16,8 @@ namespace {
 constexpr const char* kRetrieval = "retrieval";
 constexpr const char* kRetrievedRule = "retrieved";  // rule of memorizing's pattern
 
-// Weights of the first k neighbours of a token: by distance, or (gated) by the model's logits of
-// their successors.
+// Weights of the first k neighbours of a token: by distance or, in a gated mixture, by the model's
+// logits of the neighbours' successors.
 std::vector<double> neighbour_weights(const Trace& trace, const RetrievedContexts& contexts,
                                       const MixSetting& setting, Index token) {
   std::vector<double> scores;

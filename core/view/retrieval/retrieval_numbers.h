@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Mixing parameters: those of the view or, where it sets none, those of the run.
+// Mixing parameters. The run's parameters apply where the view sets none.
 struct MixSetting {
   Index k = 8;
   double lambda = 0.25, temperature = 1;  // kNN interpolation
@@ -19,7 +19,7 @@ MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& contexts
 
 // Distributions after one token: model, neighbours' successors, mixture.
 struct MixedRow {
-  std::vector<double> neighbours;           // weights  [k]
+  std::vector<double> neighbours;           // weight of each neighbour  [k]
   std::vector<double> model, store, mixed;  // [vocabulary]
   double gate = 1;                          // weight of the model's state in a gated mixture
 };
@@ -33,7 +33,7 @@ Tensor model_log_probabilities(const Trace& trace);
 // Bits of each token without and with retrieval, [2, L]; NaN for the first token.
 Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& contexts,
                       const MixSetting& setting);
-// Mean bits over the tokens but the first. `row` 0: without, 1: with retrieval.
+// Mean bits of all tokens but the first, without retrieval (`row` 0) or with it (1).
 double mean_bits(const Tensor& bits, Index row);
 
 // True for heads that retrieve keys from a memory (memorizing attention).
@@ -43,19 +43,19 @@ bool retrieves(const Trace& trace);  // the run mixes its predictions with those
 // Keys that a token retrieved, by descending weight.
 struct RetrievedKeys {
   const AttentionTap* tap = nullptr;  // null: no head retrieves
-  Index head = 0, row = 0;            // the token's head and row within the tap
+  Index head = 0, row = 0;            // head and row within the tap
   Index token = 0;                    // index in the text
-  Index stored_count = 0;             // keys in the memory
+  Index stored_count = 0;             // number of keys in the memory
   struct Key {
-    Index token = -1;  // index in the text; -1 if it is not in this text
+    Index token = -1;  // index in the text; -1: the key is not in this text
     Index column = 0;
     double weight = 0;
   };
   std::vector<Key> keys;
-  double memory_fraction = 0;  // of the token's attention
+  double memory_fraction = 0;  // fraction of the token's attention that the memory gets
 };
-// Keys that the head retrieved for `token`, or the first head group that does if it never
-// retrieves.
+// Keys that the head retrieved for `token`; if it cannot retrieve, those of the first group that
+// can.
 RetrievedKeys retrieved_keys(const Trace& trace, Index layer, Index head, Index token);
 
 // Replaces space markers of token labels by spaces: "␣the␣boat" becomes " the boat".

@@ -24,14 +24,14 @@ constexpr double kNote = 1.3;         // em: note on omitted pairs
 constexpr double kChartHeight = 0.4;  // fraction of the height for the curve, if space is ample
 constexpr double kMaxCircle = 16;     // em: diameter
 constexpr double kGhost = 0.45;       // opacity of the query at the key's position
-constexpr double kArc = 0.35;         // fraction of the circle's radius
+constexpr double kArc = 0.35;         // radius of the arc as a fraction of the circle's
 constexpr double kCircleLine = 1.35;  // em: line height below a circle
 constexpr double kCircleGap = 1.4;    // em between circles
 
-// Minimum sizes in em, of which the first that fit are used: circles and curve shrink, then the
-// curve moves next to the circles, then it is omitted.
+// Minimum sizes in em. The first alternative that fits is used: circles and curve shrink, then the
+// curve moves next to the circles, then the curve is omitted.
 struct MinSizes {
-  double chart;   // height; 0: no curve
+  double chart;   // height of the curve; 0: no curve
   double circle;  // diameter
   int lines;      // lines of text below a circle
   bool is_chart_beside = false;
@@ -41,9 +41,9 @@ constexpr MinSizes kMin[] = {{9, 3.4, 2},   {6.3, 3.4, 2},       {6.3, 2.6, 1, t
 constexpr double kChartWidth = 0.5;    // fraction of the width for a curve next to the circles
 constexpr double kMinChartWidth = 12;  // em
 
-// Arrangement of the circles: a sample of the pairs if space is short.
+// Arrangement of the circles, which show a sample of the pairs if space is short.
 struct Raster {
-  Index count = 0, columns = 0;  // circles, and circles per row
+  Index count = 0, columns = 0;  // numbers of circles, and of circles per row
   double circle = 0;             // diameter
   double cell_width = 0, cell_height = 0;
   int lines = 0;  // lines of text below a circle
@@ -66,7 +66,7 @@ Raster place_circles(const Page& page, double width, double height, Index pairs,
   return best;
 }
 
-// The pair in circle `n` of `count`: evenly spaced from the fastest to the slowest.
+// Index of the pair in circle `n` of `count`. Pairs are evenly sampled from fastest to slowest.
 Index sampled_pair(Index n, Index count, Index pairs) {
   if (count == pairs || count == 1) return n;
   return static_cast<Index>(
@@ -327,7 +327,7 @@ std::string describe_picture(const RopeTurn& turn) {
 // Division of the space between circles and curve.
 struct Parts {
   Raster raster;
-  double width = 0, height = 0;              // of the space for circles
+  double width = 0, height = 0;              // size of the space for circles
   double chart_width = 0, chart_height = 0;  // height 0: no curve
   bool is_chart_beside = false;              // to the right of the circles
 };

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kDefaultSize = 32;  // of vectors if the run has none
+constexpr Index kDefaultSize = 32;  // size of vectors if the run has none
 
 const Encoding& rope_entry() {
   return encoding("rope");

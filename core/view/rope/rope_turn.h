@@ -18,14 +18,14 @@ struct RopeTurn {
   double query_position = 0, key_position = 0;
   Index pair_query = -1, pair_key = -1;  // rows of query and key in the map; -1: none
   std::vector<RotaryPair> pairs;
-  bool is_example = false;   // the vectors are artificial, since the run has none
+  bool is_example = false;   // the vectors are artificial, because the run has none
   std::string run_encoding;  // the run's encoding if it is not RoPE: "ALiBi"
   std::string origin;        // sentences on the origin of vectors and parameters, for the caption
 
   double offset() const { return query_position - key_position; }
 };
 
-// Vectors and parameters of the view's settings or, where these set none, of the run.
+// Vectors and parameters. Those of the run apply where the view's settings set none.
 RopeTurn rope_turn(const ViewInput& input, const Values& view_values);
 
 // The vector [d_k] rotated to a position.

@@ -11,9 +11,9 @@ namespace attnscope {
 namespace {
 
 constexpr double kMaxLabels = 7;            // em: depth of the labels above the bars
-constexpr double kMaxLabelFraction = 0.16;  // of the height
+constexpr double kMaxLabelFraction = 0.16;  // fraction of the height
 constexpr double kTitle = 1.5;              // em: height
-constexpr double kMinTitle = 16;            // em: width next to a legend
+constexpr double kMinTitle = 16;            // em: width of a title next to a legend
 constexpr double kMinStage = 2.2;           // em: height of a chart
 constexpr double kMaxStage = 7;             // em
 constexpr double kRight = 0.5;              // em: margin to the right of the bars

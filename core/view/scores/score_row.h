@@ -14,14 +14,14 @@ namespace attnscope {
 struct RowPlan {
   int stages = 0;                 // number of charts
   double header = 0, depth = 0;   // height of title and legend, and of the key labels
-  bool is_legend_beside = false;  // next to the title
-  double min_height = 0;          // in total; infinite if the row is too narrow
+  bool is_legend_beside = false;  // the legend is next to the title
+  double min_height = 0;          // of the whole row; infinite if the space is too narrow
   TokenAxis keys{};
 };
 inline constexpr int kMinStages = 2;  // score and weight
 int stage_count(const std::vector<ScoreMap>& maps);
 
-// Plan with the `stages` most important stages: score and weight, then weighted values, then terms.
+// Plans a row of `stages` stages, by priority: score and weight, then weighted values, then terms.
 RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis keys,
                  const Box& space, int stages);
 
@@ -31,13 +31,13 @@ struct RowPlot {
   std::vector<Box> stages;     // charts
   double left = 0, right = 0;  // margins of the bars
 
-  // Key at a point; -1 if there is none. May outlive the page.
+  // Key at a point; -1 if there is none. The plot may outlive the page.
   Index key_at(Point p) const;
 };
 // Places the charts within `box`, which must be at least plan.min_height high.
 RowPlot place_row(const Page& page, const Box& box, const RowPlan& plan, const CellSpan& columns,
                   const RowStages& row);
-// Draws the row, with the numbers of the key `marked_key` (-1: none). `query`: label.
+// Draws the row, with the numbers of the key `marked_key` (-1: none). `query`: label of the query.
 void draw_row(Page& page, const Box& box, const RowPlan& plan, const RowPlot& plot,
               const std::vector<ScoreMap>& maps, const RowStages& row, const std::string& query,
               Index marked_key);

@@ -36,7 +36,7 @@ TermText kind_words(int kind) {
 
 struct Terms {
   std::vector<int> kinds;
-  std::vector<Tensor> cells;  // [1, L_q, L_k] each
+  std::vector<Tensor> cells;  // [1, L_q, L_k] for each term
 };
 
 Tensor computed_scores(const Part& part) {

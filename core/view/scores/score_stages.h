@@ -17,11 +17,11 @@ struct ScoreMap {
   bool is_factor = false;  // multiplies the sum of the other terms
 };
 
-// Reason why this attention has no terms to show; empty if it has.
+// Reason why this attention has no terms to show; empty if it has terms.
 Refusal refusal_of_scores(const Trace& trace, const AttentionTap& tap);
 
-// Terms in the order of spec.md, section 3, followed by their sum. An encoding that rotates q and k
-// has the terms: product of the unrotated q and k, and the effect of the rotation on it.
+// Terms in the order of spec.md, section 3, followed by their sum. If the encoding rotates q and k,
+// one term is the product of the unrotated q and k, another the effect of rotation on that product.
 std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap, Index head);
 
 // Numbers of one query in all stages, by key; NaN for excluded keys.

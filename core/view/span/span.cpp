@@ -19,11 +19,11 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kId = "span";
-constexpr double kTop = 0.42;         // of curves and bars: fraction of the height
+constexpr double kTop = 0.42;         // fraction of the height for curves and bars
 constexpr double kGoodTop = 9;        // em: height of a chart
-constexpr double kMinTop = 5.5;       // em: shrunk to leave space for the maps
+constexpr double kMinTop = 5.5;       // em: height of a chart shrunk in favour of the maps
 constexpr double kMaxTop = 18;        // em
-constexpr double kMinWideWidth = 24;  // em: curves and bars side by side
+constexpr double kMinWideWidth = 24;  // em: width for curves and bars side by side
 constexpr double kLegend = 1.6;       // em: summary
 constexpr double kGap = 0.6;          // em between charts and maps
 constexpr double kNoteLine = 1.4;     // em: note on omitted parts
@@ -123,7 +123,7 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
     parts.maps = place_maps(page, {inside.x, y + top, inside.width, space - top}, tap, 2);
     if (parts.maps.width > 0) break;
   }
-  const double remaining = space - kNoteLine * em;  // with a note
+  const double remaining = space - kNoteLine * em;  // space above a note
   bool has_bars = true;
   if (!(parts.maps.width > 0)) {
     parts.omitted = "Maps of the attention";

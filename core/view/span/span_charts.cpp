@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// Distance beyond which a head attends to nothing: the maximum of learned spans, else infinite.
+// Distance beyond which a head attends to nothing: max_span for learned spans, else infinity.
 double mask_limit(const SpanState& state) {
   return state.is_learned ? state.span.max_span : std::numeric_limits<double>::infinity();
 }
@@ -43,7 +43,7 @@ struct CausalHead {
   Index layer, head;
 };
 
-// weight_by_distance() of each head; 0 beyond its keys.  [heads, keys of the longest]
+// weight_by_distance() of each head, padded with 0.  [heads, largest number of keys]
 Tensor weights_by_distance(const std::vector<CausalHead>& heads) {
   Index max_keys = 1;
   for (const CausalHead& head : heads) max_keys = std::max(max_keys, head.tap->keys());

@@ -12,7 +12,7 @@ namespace attnscope {
 // The span that the view shows, and its origin.
 struct SpanState {
   double z = 0, ramp = 1;         // z: mean over queries if the span is dynamic
-  HeadSpan span;                  // the same with z by query
+  HeadSpan span;                  // the span with z by query
   bool is_learned = false;        // the heads have learned spans
   bool is_trained = false;        // the learned spans are those of the checkpoint
   bool has_trained_reach = true;  // ramp and maximum span are those of the checkpoint
@@ -31,7 +31,7 @@ Tensor cached_for_span(const ViewInput& input, const AttentionTap& tap, const Ca
 double kept_fraction(const ViewInput& input, const AttentionTap& tap, Index head,
                      const SpanState& state);
 
-// Colour of the head for a span of the model, else the accent colour.
+// The head's colour if the shown span is the model's, else the accent colour.
 Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const SpanState& state);
 // Draws the mask by distance up to `reach` with draggable corners, and the masks of other heads.
 // Returns an empty chart if there is no space.
@@ -44,8 +44,8 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
 
 // True if each query has its own span.
 bool is_dynamic(const SpanState& state);
-// Draws dynamic spans by token: those of the selected head in front of those of its group.
-// `marked_query`: hovered or pinned, or -1.
+// Draws dynamic spans by token. The selected head's curve is in front of its group's curves.
+// `marked_query`: the hovered or pinned query; -1: none.
 void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
                       const SpanState& state, Index marked_query);
 // Colour of z on a scale from the shortest to the longest span of the shown head.

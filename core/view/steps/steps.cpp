@@ -22,11 +22,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxFlow = 0.2;                            // of the text: fraction of the height
+constexpr double kMaxFlow = 0.2;                            // fraction of the height for the text
 constexpr double kMinFlow = 1.8;                            // em: one line
 constexpr double kMaxRow = 1.9;                             // em
 constexpr double kMaxColumn = 6;                            // em
-constexpr double kBars = 9;                                 // em: width of the ponder cost
+constexpr double kBars = 9;                                 // em: width of the bars of ponder cost
 constexpr double kMinBars = 4;                              // em
 constexpr double kMinWideWidth = 30;                        // em: narrower pictures have no bars
 constexpr double kMinPlot = 4;                              // em
@@ -83,7 +83,7 @@ class StepsLayout {
   }
 
   Colour step_colour(Index steps) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: few steps are bright
+    constexpr double kFirst = 0.95, kLast = 0.12;  // in the colour map: few steps are bright
     const double fraction = record_.max_steps > 1 ? static_cast<double>(steps - 1) /
                                                         static_cast<double>(record_.max_steps - 1)
                                                   : 0;
@@ -282,7 +282,7 @@ class StepsLayout {
       candidates = {halting + " · grey: state unchanged", halting};
     }
     if (candidates.empty()) return;
-    // The hovered value of the bars is written below them.
+    // Keeps the space below the bars free for their hovered value.
     const double width = grid.left + grid.plot.width;
     page_.faint_text({grid.plot.x - grid.left, grid.plot.bottom() + 0.9 * em()},
                      page_.fitting(candidates, page_.small(), width), page_.small());

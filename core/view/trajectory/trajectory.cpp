@@ -1,4 +1,4 @@
-// Trajectory view: a decision transformer on its grid: its path for a desired return, the achieved
+// Trajectory view: a decision transformer's path on its grid for a desired return, the achieved
 // return, and a head's attention before each step (Chen et al., 2021, arXiv:2106.01345).
 #include <algorithm>
 #include <cmath>

@@ -19,8 +19,8 @@ struct WalkGrid {
   Index at(Point p) const;  // cell at a point; -1 if there is none
 };
 
-// Draws the cells (tinted if `solved`, [cells]), the labels of start and goal, and the first
-// `steps` steps of the walk, the last of them in the accent colour.
+// Draws the cells, the labels of start and goal, and the first `steps` steps of the walk, the last
+// of which has the accent colour. `solved`: cells to tint, by cell index.
 void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index steps,
                const std::vector<bool>& solved);
 

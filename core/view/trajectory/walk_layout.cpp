@@ -18,7 +18,7 @@ constexpr double kMaxGrid = 27;   // em
 constexpr double kMinChart = 15;  // em: width
 constexpr double kMaxChart = 40;  // em
 constexpr double kGridRow = 17;   // em: height of grid and chart that leaves space for attention
-constexpr double kMaxRow = 1.5;   // em: attention of a step
+constexpr double kMaxRow = 1.5;   // em: height of a step's row of attention
 constexpr double kMinRow = 0.7;   // em
 
 // Rows in em: summary, grid, attention, and the text below the attention. The last two are omitted

@@ -15,7 +15,7 @@ struct WalkPlaces {
   double bottom = 0;
 };
 
-struct WalkMeasures {                   // em
+struct WalkMeasures {                   // in em
   static constexpr double line = 1.5;   // line height
   static constexpr double title = 1.7;  // title of a panel
   static constexpr double words = 2;    // text below attention and colour bar
@@ -25,7 +25,7 @@ struct WalkMeasures {                   // em
 std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const WalkPart& part);
 
 struct WalkFocus {
-  Index row = 0;    // hovered step, else the last one drawn
+  Index row = 0;    // hovered step, else the last drawn step
   Index key = -1;   // hovered token; -1: none
   Index cell = -1;  // hovered cell; -1: none
 };

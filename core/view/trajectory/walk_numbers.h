@@ -20,8 +20,8 @@ struct WalkPart {
 };
 WalkPart selected_steps(const Rollouts& rollouts, const ViewSettings& view);
 
-// Weights of the selected head in the rows that choose an action [steps, tokens]; undefined if the
-// model has no such head.
+// Weights [steps, tokens] of the selected head, with a row for each chosen action; undefined if the
+// model lacks the head.
 Tensor decision_weights(const WalkPart& part, const ViewSettings& view);
 
 std::string describe_walks(const Trace& trace, const Rollouts& rollouts);  // for the caption

@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace {
 
-// Side of the miniature map that selects a pair, and the width from which it is drawn, in em.
+// Side of the miniature map that selects a pair, and minimum page width for the map, in em.
 struct MapSide {
   double side, min_width;
 };
@@ -33,7 +33,7 @@ constexpr double kMapTitle = 1.3;      // em: title of the miniature map
 constexpr double kLine = 1.5;          // em: text line with the sum
 
 struct PairVectors {
-  std::vector<double> query, key, product, sum;  // [d_k]; sum: running sum
+  std::vector<double> query, key, product, sum;  // [d_k]; sum: running sum of `product`
 };
 
 const float* row_of(const Tensor& x, Index head, Index heads, Index row) {
@@ -82,7 +82,7 @@ bool changes_vectors(const AttentionTap& tap) {
 struct Stage {
   std::vector<std::string> titles;
   const std::vector<double>& values;
-  const std::vector<double>* unencoded;  // values before the encoding; null if it changes none
+  const std::vector<double>* unencoded;  // before the encoding; null if unchanged
   Colour colour;
   bool is_curve = false;  // false: bars
 };

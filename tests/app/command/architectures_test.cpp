@@ -66,7 +66,7 @@ TEST_F(Architectures, GeneratesTargetsOfSources) {
     const Json object = generate({"--text", "24", "--temperature", "0", "--tokens", "5"});
     EXPECT_EQ(object["source"], Json({50, 52}));
     EXPECT_EQ(object["prompt"], Json({256}));
-    // Each token is the most likely one by `run`, for the target so far.
+    // Each token is the most likely one that `run` predicts for the target so far.
     std::string target = "256";
     for (const Json& id : object["ids"]) {
       const ProcessResult run = run_on_model(
@@ -77,7 +77,7 @@ TEST_F(Architectures, GeneratesTargetsOfSources) {
       EXPECT_EQ(id, std::max_element(last_logits.begin(), last_logits.end()) - last_logits.begin());
       target += "," + std::to_string(id.get<int>());
     }
-    // One beam generates the same tokens; of several beams, the most likely comes first.
+    // A single beam generates these tokens, too. Several beams are sorted by probability.
     const Json single_beam = generate({"--text", "24", "--beams", "1", "--tokens", "5"});
     EXPECT_EQ(single_beam["ids"], object["ids"]);
     const Json four_beams = generate({"--text", "24", "--beams", "4", "--tokens", "5"});
@@ -102,7 +102,7 @@ TEST_F(Architectures, CompletesImages) {
   train_model(testing::plan_of("image", folder_.path()));
   const std::string picture = path("pictures/1.png");
   const Json object = generate({"--input", picture});
-  EXPECT_EQ(object["prompt"], Json({2, 1, 0, 1, 0, 1, 0, 1, 0}));  // start and half of the image
+  EXPECT_EQ(object["prompt"], Json({2, 1, 0, 1, 0, 1, 0, 1, 0}));  // start, half of the image
   EXPECT_EQ(object["ids"].size(), 8u);
   EXPECT_EQ(object["ended_by"], "end");
   for (const Json& id : object["ids"]) EXPECT_LT(id.get<int>(), 2);
@@ -183,7 +183,7 @@ TEST_F(Architectures, GeneratesAndEvaluatesWithEarlyExit) {
   expect_refusal(run_on_model("evaluate", {"--exit", "0.5", path("some.txt")}), "--exit");
 }
 
-// The next token is sampled from the mixture reported by `run`, with cached keys.
+// Samples the next token from the mixture that `run` reports, with cached keys.
 TEST_F(Architectures, GeneratesFromRetrievalMixture) {
   save(testing::small_config({.context = 24, .layers = 2}));
   ASSERT_EQ(run_on_model("datastore",
@@ -229,7 +229,7 @@ TEST_F(Architectures, EvaluatesLongTextsInSegmentsWithConstantMemory) {
   // bytes.
   const double bytes_of_token = (long_peak - short_peak) * 1024 / (65536 - 8192);
   EXPECT_LT(bytes_of_token, 160) << short_peak << " and " << long_peak << " kilobytes";
-  // Continues beyond its context in segments, without truncation.
+  // Generates beyond the context in segments, without truncation.
   const Json object = generate({"--text", std::string(200, 'a'), "--tokens", "100"});
   EXPECT_EQ(object["ids"].size(), 100u);
 }

@@ -5,7 +5,7 @@
 
 namespace attnscope::testing {
 
-// Returns `text` if it contains such a message; otherwise "".
+// Returns `text` if it contains a message of a library; otherwise "".
 inline std::string leaked_library_message(const std::string& text) {
   constexpr const char* kLibraryMessages[] = {"filesystem error",
                                               "cannot create directories",

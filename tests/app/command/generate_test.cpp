@@ -59,7 +59,7 @@ TEST_F(Generate, SameSeedGivesSameText) {
             first["ids"]);
 }
 
-// Greedy continuation equals the most likely token of `run`, token by token.
+// Each greedy token is the most likely token of `run`.
 TEST_F(Generate, GreedySelectsMostLikelyToken) {
   const Json object = generate_json({"--text", "abc", "--tokens", "3", "--temperature", "0"});
   std::string ids = "97,98,99";
@@ -84,7 +84,7 @@ TEST_F(Generate, ReportsTruncationBeyondContext) {
   EXPECT_NE(sliding.err.find("older half is dropped"), std::string::npos) << sliding.err;
   const Json object = generate_json({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
   EXPECT_EQ(object["ended_by"], "context");
-  EXPECT_EQ(object["ids"].size(), 22u);  // the last one follows a full context
+  EXPECT_EQ(object["ids"].size(), 22u);  // the last token follows a full context
   expect_refusal(generate({"--text", std::string(25, 'a'), "--beyond", "stop"}), "25 tokens");
 }
 
@@ -185,7 +185,7 @@ TEST_F(Generate, AcceptsHeadGroups) {
   EXPECT_GT(map(1, 0, 7, 6), 0);
   EXPECT_GT(map(1, 1, 7, 0), 0);
   EXPECT_EQ(map(1, 2, 7, 5), 0);
-  EXPECT_GT(map(1, 3, 7, 6), 0);  // the later choice overrides: blocks of two
+  EXPECT_GT(map(1, 3, 7, 6), 0);  // the later choice overrides the earlier one: blocks of two
   EXPECT_EQ(map(1, 3, 6, 5), 0);
   EXPECT_EQ(map(0, 3, 6, 5), 0);
 }

@@ -67,7 +67,7 @@ TEST(Completion, ContainsCommandsOptionsAndValues) {
   EXPECT_EQ(run_process(kProgram, {"completion", "tcsh"}).status, 2);
 }
 
-// Completions that bash offers for the last of these words.
+// Completions that bash offers for the last element of `words`.
 std::set<std::string> completions(const std::vector<std::string>& words) {
   testing::TemporaryFolder folder;
   const std::string file = (folder.path() / "script").string();
@@ -130,7 +130,7 @@ TEST(Install, RunsFromInstalledFolder) {
   EXPECT_EQ(read_file(share / "bash-completion/completions/attnscope"),
             output_of({"completion", "bash"}));
 
-  // Uses its own models only: renames one in the installed copy.
+  // The installed program uses installed models only: one of them is renamed.
   std::filesystem::rename(share / "attnscope/assets/models/twin-rope",
                           share / "attnscope/assets/models/moved");
   const std::string program = prefix + "/bin/attnscope";

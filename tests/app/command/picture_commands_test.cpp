@@ -270,7 +270,7 @@ TEST_F(PictureCommands, SelectsAttentionKindAndStack) {
   const std::string segment = table("memory-segment", {"--segment", "1"});
   EXPECT_NE(segment.find("#14,#2"), std::string::npos) << segment;
   EXPECT_EQ(segment.find("\n#3,"), std::string::npos) << segment;
-  // The picture reopens with the same part.
+  // The picture file records the selected part.
   ASSERT_EQ(draw(encoder_decoder, {"--kind", "cross"}, "part.png").status, 0);
   EXPECT_EQ(load_session(path("part.png")).view.part.kind, AttentionKind::Cross);
 
@@ -458,7 +458,7 @@ TEST_F(PictureCommands, ExportsNumbers) {
     if (!view.data) continue;
     for (const char* extension : {".csv", ".npy", ".safetensors"}) {
       const std::string name = view.id + extension;
-      if (view.id == "compare") {  // as in pictures
+      if (view.id == "compare") {  // without a run B, refused as in pictures
         expect_refusal(render({"--text", "the cat sat", "--view", "compare"}, name),
                        "No run B yet");
       }

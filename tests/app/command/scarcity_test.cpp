@@ -1,5 +1,5 @@
 // Every command with too little address space or disk space. Expected: status 1 (2 for invalid
-// usage), one line of the program, no signal, no remaining files.
+// usage), one line on stderr, no signal, no remaining files.
 //   ATTNSCOPE_SCARCITY  set: every command, also slow ones, under many limits; takes minutes
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using testing::run_process;
 // Example with placeholders. TEXT: file of texts; OUT: existing folder; TESTS: the project's tests.
 struct Line {
   std::string command;
-  bool prints_output = false;  // on standard output
+  bool prints_output = false;  // prints on standard output
 };
 
 // One fast example of each command that needs no display.
@@ -55,7 +55,7 @@ const std::vector<Line> kQuickCommands = {
     {"completion bash", true},
 };
 
-// Slow examples, and further ones of some commands.
+// Slow commands, and further examples of the commands above.
 const std::vector<Line> kLongCommands = {
     {"gallery OUT/gallery --scale 1"},
     {"lesson heads -o OUT/lesson"},
@@ -99,7 +99,7 @@ class Scarcity : public ::testing::Test {
 
   static void expect_one_line(const ProcessResult& result) {
     std::string err = result.err;
-    static const std::regex progress("^[a-z]+: [0-9]+%\n");  // on slow machines
+    static const std::regex progress("^[a-z]+: [0-9]+%\n");  // progress, printed on slow machines
     for (std::smatch line; std::regex_search(err, line, progress);) err.erase(0, line[0].length());
     EXPECT_TRUE(result.status == 1 || result.status == 2) << result.status << " " << err;
     EXPECT_TRUE(err.starts_with("attnscope: ")) << err;

@@ -32,7 +32,7 @@ std::vector<char*> c_strings(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// True if the process has ended; then sets its wait status.
+// True if the process has ended; then sets `status` to its wait status.
 bool has_ended(pid_t process, int& status) {
   return waitpid(process, &status, WNOHANG) == process;
 }
@@ -94,7 +94,7 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
     setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
     setenv("XDG_DATA_HOME", folder.c_str(), 1);
     setenv("ATTNSCOPE_MODEL", "none", 1);  // nothing is fetched
-    // Measuring the backends takes seconds: once for all tests.
+    // All tests share one measurement of the backends, which takes seconds.
     setenv("XDG_CACHE_HOME", (testing::build_folder() / "window-cache").c_str(), 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> pointers = c_strings(command);

@@ -49,16 +49,16 @@ class Program {
   // timeout.
   Report wait_for(const std::string& expected, const Condition& condition = {});
 
-  // The same for reports of the speaker window, which has its own widgets; idle or not.
+  // Waits for a report of the speaker window, idle or not, that satisfies the condition.
   Report wait_for_speaker(const std::string& expected, const Condition& condition = {}) const;
 
-  // Number of frames drawn, once none was drawn for `duration`; fails the test if the program never
-  // becomes idle.
+  // Waits until no frame was drawn for `duration`, and returns the total number of frames. Fails
+  // the test if the program never becomes idle.
   int wait_for_still_frames(std::chrono::steady_clock::duration duration);
 
   void xdotool(const std::string& arguments) const;
-  void click(const std::string& widget);  // waits for it, clicks its centre
-  // Runs a view command by its button, or in the overflow list of the toolbar.
+  void click(const std::string& widget);  // waits for it and clicks its centre
+  // Runs a view command by its button or, in the toolbar's overflow list, by its row.
   void command(const std::string& id);
   // Opens a view by its tab, or by the menu if it has no tab.
   void open_view(const std::string& id);
@@ -73,7 +73,7 @@ class Program {
   void keep_screenshot(const std::string& name, bool is_speaker = false) const;
 
   pid_t process() const { return process_; }
-  double processor_seconds() const;  // CPU time since the start
+  double processor_seconds() const;  // total CPU time
   int wait_for_end();                // exit status; -1 on timeout
   void kill_hard();
 

@@ -27,7 +27,7 @@ class Drawing : public ::testing::Test {
   static Json variant(const Report& r) {
     return r["experiment"].contains("variant") ? Json(r["experiment"]["variant"]) : Json::object();
   }
-  // Drags between two points of a widget's box, in fractions of its width and height.
+  // Drags between two points of a widget, in fractions of the widget's width and height.
   static void drag(Program& program, const std::string& widget, double x0, double y0, double x1,
                    double y1) {
     const Report box = program.wait_for(widget, [&](const Report& r) {

@@ -21,7 +21,7 @@ using Report = Program::Report;
 
 constexpr auto kMaxLoss = 2s;
 
-// A requested state and the time at which it was observed; max(): not observed.
+// A requested state and the time of its observation; time_point::max(): not observed.
 struct Moment {
   std::string text, view;
   Clock::time_point observed = Clock::time_point::max();
@@ -39,7 +39,7 @@ bool same_state(const Moment& a, const Moment& b) {
   return a.text == b.text && a.view == b.view;
 }
 
-// States that may be offered after a kill: the last one older than kMaxLoss, and all later ones.
+// States that may be offered after a kill: the last one over kMaxLoss earlier, and later ones.
 std::vector<Moment> possible_states(const std::vector<Moment>& moments, Clock::time_point killed) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < moments.size(); ++i) {
@@ -56,7 +56,7 @@ class KilledWindow : public ::testing::Test {
     return {"--model", (folder_.path() / "model").string(), "--size", "640x480", "--scale", "1"};
   }
 
-  // Types letters or opens views until the program is killed, which ends the loop by an exception.
+  // Types letters or opens views until the killed program causes an exception.
   static void work_until_killed(Program& program, std::mt19937& random,
                                 std::vector<Moment>& moments) {
     const bool types = random() % 3 != 0;

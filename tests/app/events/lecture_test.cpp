@@ -123,7 +123,7 @@ TEST_F(Lecture, LastStepLeadsToNextLesson) {
   wait_for_step(program, lessons[0].id, 0);
 }
 
-// Names the pair under the pointer or else the pinned pair, in large type.
+// The stage names the pair under the pointer, or else the pinned pair, in large type.
 TEST_F(Lecture, NamesPairUnderPointer) {
   Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
   wait_for_step(program, "self-attention", 0);
@@ -274,10 +274,10 @@ TEST_F(Lecture, DrawsPictureOfEachStep) {
   program.rest_pointer();
   wait_for_step(program, "induction", 4);
   program.keep_screenshot("lesson-strip");
-  program.press("ctrl+d");  // dark pictures are separate
+  program.press("ctrl+d");  // dark pictures are computed separately
   program.wait_for("dark pictures", [](const Report& r) { return r["lesson_pictures"] != 6; });
   program.wait_for("all dark pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
-  program.press("Next");  // without waiting for the pictures
+  program.press("Next");  // does not wait for pictures
   wait_for_step(program, "induction", 5);
 }
 

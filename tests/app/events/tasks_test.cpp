@@ -74,7 +74,7 @@ TEST_F(Tasks, ClickOnCellStartsWalk) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-// Results of the previous model are removed if the selected model cannot read its input.
+// The previous model's results are removed if the selected model cannot read the input.
 TEST_F(Tasks, AnotherModelClearsPicturesOfOldTask) {
   testing::save_walker(folder_.path() / "walker");
   const std::pair<std::string, Session> tasks[] = {
@@ -94,7 +94,7 @@ TEST_F(Tasks, AnotherModelClearsPicturesOfOldTask) {
   }
 }
 
-// The bar of views is one line with each view or its group.
+// Checks that the tabs of views and groups are in one line.
 void expect_one_line(const Report& report) {
   std::set<double> lines;
   for (const auto& [id, box] : report["widgets"].items()) {

@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Views, ::testing::ValuesIn(kSizes), [](const aut
   return name;
 });
 
-// Changes the first parameter of the view that has a control, with the mouse. Views without such a
-// parameter show the next head.
+// Changes the view's first parameter that has a control, with the mouse. If no parameter has one,
+// shows the next head.
 void change_view(Program& program, const View& view) {
   const Report report = program.wait_for("rest");
   if (view.id == "intervene") {
@@ -133,7 +133,7 @@ void change_view(Program& program, const View& view) {
                      [](const Report& r) { return r["experiment"].contains("position"); });
     return;
   }
-  if (view.id == "mechanism") {  // fixed patterns are equal in all heads: pins another pair
+  if (view.id == "mechanism") {  // equal in all heads: pins another pair
     const Box picture(report["widgets"]["picture"]);
     program.point_at((picture.left + picture.right) / 2, 0.3 * picture.top + 0.7 * picture.bottom);
     program.xdotool("click 3");
@@ -224,7 +224,7 @@ TEST_P(Tour, ReproducesEveryChangedView) {
     const std::string command = testing::program_path() + " render --session " +
                                 file(view.id + ".json") + " -o " + rendered;
     ASSERT_EQ(std::system(command.c_str()), 0) << view.id;
-    if (view.id == "compare") continue;  // shows times
+    if (view.id == "compare") continue;  // Compare shows times, which differ
     EXPECT_TRUE(read_file(rendered) == read_file(file(view.id + ".png"))) << view.id;
   }
   for (const View& view : views() | std::views::filter(needs_no_special_run)) {

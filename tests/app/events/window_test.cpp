@@ -37,7 +37,7 @@ class Window : public ::testing::Test {
   static bool is_current(const Report& r) {
     return r["has_trace"].get<bool>() && r["current"].get<bool>();
   }
-  // Picture of the next idle report that differs from `previous`.
+  // Waits for an idle report whose picture differs from `previous`; returns that picture.
   static std::string new_picture(Program& program, const std::string& previous) {
     program.rest_pointer();
     const Report report = program.wait_for("another picture", [&](const Report& r) {
@@ -438,7 +438,7 @@ TEST_F(Window, SelectsFromListsByKeys) {
   program.keep_screenshot("list-source");
 }
 
-// Another architecture with the existing weights, and its required input.
+// Selects an architecture, which uses the existing weights and gets its required input.
 TEST_F(Window, SelectsArchitecture) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
   program.wait_for("a first picture", is_current);
@@ -481,7 +481,7 @@ TEST_F(Window, SelectsVariantWithImpliedChanges) {
   const Report first = program.wait_for("a first picture", is_current);
   ASSERT_EQ(first["tokens"].get<int>(), 5);
   program.click("variant.type");
-  program.click("variant.type.image_2d");  // width times height tokens
+  program.click("variant.type.image_2d");  // requires width times height tokens
   const Report after_selection = program.wait_for("the variant", [](const Report& r) {
     return is_current(r) && r["tokens"].get<int>() == 4 && r["widgets"].contains("along.undo");
   });
@@ -494,12 +494,12 @@ TEST_F(Window, SelectsVariantWithImpliedChanges) {
     return is_current(r) && r["tokens"].get<int>() == 5 && !r["widgets"].contains("along.undo");
   });
   EXPECT_FALSE(after_undo["experiment"].contains("variant"));
-  program.press("ctrl+z");  // reverting can be undone, too
+  program.press("ctrl+z");  // undoes the reverting
   program.wait_for("the variant again",
                    [](const Report& r) { return is_current(r) && r["tokens"].get<int>() == 4; });
 }
 
-// The store has contexts of the text itself; their next tokens are mixed into the prediction.
+// The store has contexts of the text; the tokens after them are mixed into the prediction.
 TEST_F(Window, RetrievesFromStore) {
   const std::string store = file("store.safetensors").string();
   write_file(file("text.txt"), "the cat sat on the mat and the cat sat on the hat");
@@ -535,7 +535,7 @@ TEST_F(Window, RetrievesFromStore) {
   program.keep_screenshot("structure-retrieval");
 }
 
-// A right click on a label pins its row only; another click unpins it.
+// A right click on a row's label pins only the row; another right click unpins the row.
 TEST_F(Window, PinsRowByLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   const Report first = program.wait_for("a first picture", is_current);
@@ -553,7 +553,7 @@ TEST_F(Window, PinsRowByLabel) {
     return pinned_index(r, "pinned_query") >= 0 && pinned_index(r, "pinned_key") == -1;
   });
   program.keep_screenshot("pinned-row");
-  program.xdotool("click 3");  // the pin moved the map below the pointer
+  program.xdotool("click 3");  // unpins, although the map has moved
   program.wait_for("no pin",
                    [&](const Report& r) { return pinned_index(r, "pinned_query") == -1; });
   program.xdotool("click 3");
@@ -705,7 +705,7 @@ TEST_F(Window, RopePlaysAndFollowsDraggedHandle) {
   const double stop_position = query(program.wait_for("the stopped query", is_current));
   const Report after_stop = program.wait_for("the same query", is_current);
   EXPECT_EQ(query(after_stop), stop_position);
-  program.drag("handle.0", 0.3, 0.7);  // position of query and key
+  program.drag("handle.0", 0.3, 0.7);  // drags the position of query and key
   program.wait_for("the dragged position", [&](const Report& r) {
     return is_current(r) && r["experiment"]["view"] != after_stop["experiment"]["view"];
   });
@@ -769,7 +769,7 @@ TEST_F(Window, IgnoresLetterCommandsInOpenList) {
                    [](const Report& r) { return r["experiment"]["view"]["colours"] == "largest"; });
 }
 
-// .npy files contain one array: not available for views with several tables.
+// .npy files contain one array, so they are not available for views with several tables.
 TEST_F(Window, OffersNpyForSingleArrays) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
@@ -796,7 +796,7 @@ TEST_F(Window, OffersNpyForSingleArrays) {
   EXPECT_EQ(extension_after("npy"), ".csv");
 }
 
-// GIFs and numbered pictures, of view animations and of model sweeps.
+// Exports view animations and model sweeps as GIFs and numbered pictures.
 TEST_F(Window, ExportsAnimations) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);

@@ -30,7 +30,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
   const Report words = program.wait_for("merged words", [&](const Report& r) {
     return r["experiment"]["view"].contains("words") && r["picture"] != tokens["picture"];
   });
-  // Pins refer to tokens, and survive turning words off.
+  // Pins refer to tokens, so they stay when word merging is turned off.
   const Report& box = words["widgets"]["picture"];
   program.point_at(box[0].get<double>() + box[2].get<double>() * 0.5,
                    box[1].get<double>() + box[3].get<double>() * 0.6);

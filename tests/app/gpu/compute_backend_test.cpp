@@ -55,7 +55,7 @@ void expect_matches_cpu(const Part& part, double tolerance = 2e-5) {
   ASSERT_NE(actual.device, nullptr);
   EXPECT_EQ(actual.device->shape(), actual.attention.shape());
   EXPECT_TRUE(close(actual.device->download(), actual.attention, 0)) << "on the device";
-  // Without stored maps, rows in several tiles are accumulated once.
+  // Without stored maps, outputs of rows in several tiles are accumulated in a single pass.
   const PartResult streamed_result = gpu().run(part, {.output = true, .log_sum_exp = true});
   EXPECT_TRUE(close(streamed_result.output, expected.output, tolerance)) << "streamed";
   if (actual.log_sum_exp.defined()) {
@@ -92,7 +92,7 @@ Part named_part(const std::string& pattern, const std::string& ingredient, const
   return part;
 }
 
-// Patterns by their tiles, in this order: contiguous rows, grouped rows, rows in several tiles,
+// Patterns that cover all kinds of tiles: contiguous rows, grouped rows, rows in several tiles,
 // single rows.
 constexpr std::array kPatternNames{"causal",      "scattered_by_head_with_empty_rows",
                                    "strided",     "class_and_lone_keys",
@@ -123,7 +123,7 @@ TEST(ComputeBackend, PlacesRowsInSeveralTiles) {
   }
 }
 
-// A bias can mask pairs as well: all pairs of some rows, or only those of the first or last tile.
+// A bias can also mask pairs: all pairs of a row, or only its pairs in the first or last tile.
 TEST(ComputeBackend, MatchesCpuOnPairsMaskedByBias) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const char* pattern : kPatternNames) {

@@ -1,4 +1,4 @@
-// OpenGL failures: at each query during a run, in the shader compiler, and permanently.
+// OpenGL failures: at each error query during a run, in the shader compiler, and permanent ones.
 #include <epoxy/gl.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace ATTNSCOPE_FILE {
 // Replaces OpenGL's error reporting in epoxy's function table during its lifetime.
 class Failure {
  public:
-  // Reports the error after `successful_queries`; `is_lost`: also on all later queries.
+  // Reports `error` after `successful_queries` error queries; `is_lost`: also on all later queries.
   Failure(int successful_queries, GLenum error, bool is_lost) {
     remaining_ = successful_queries;
     error_ = error;
@@ -106,7 +106,7 @@ TEST_F(FailingGpu, AutoFallsBackIfContextIsLostAtStart) {
   const BackendProvider backends = provider();
   std::shared_ptr<const Trace> trace;
   {
-    const Failure failure(0, GL_CONTEXT_LOST, true);  // during its creation
+    const Failure failure(0, GL_CONTEXT_LOST, true);  // while the device is created
     ASSERT_NO_THROW(trace = ExperimentRun(backends).run(session_.run));
   }
   EXPECT_TRUE(testing::close(trace->logits, expected_logits_, 1e-4));

@@ -93,7 +93,7 @@ TEST(GlTiles, StopWithinTimeLimit) {
       {.heads = 1, .kv_heads = 1, .queries = 4096, .keys = 4096, .key = 64, .value = 4});
   const auto gpu_tiles = gpu().run(part, kTiles).tiles;
   gpu_tiles->tile({.height = 8, .width = 8});  // uploads and compiles
-  double min_milliseconds = 1e9;               // of a few attempts, for a shared machine
+  double min_milliseconds = 1e9;               // minimum of a few attempts
   for (int round = 0; round < 5 && !(min_milliseconds <= 50); ++round) {
     const Stop stop;
     const StopScope scope(stop);

@@ -166,7 +166,7 @@ TEST_F(HeatMapPainting, ReleasesTexturesOfUndrawnMaps) {
   painter_->draw(a, kBox, whole_target, kHeight);
   painter_->draw(b, kBox, whole_target, kHeight);
   painter_->end_frame();
-  EXPECT_EQ(painter_->cached_textures(), 4);  // cells and pixels of each
+  EXPECT_EQ(painter_->cached_textures(), 4);  // cells and pixels of each map
   painter_->draw(a, kBox, whole_target, kHeight);
   EXPECT_EQ(painter_->cached_textures(), 4);
   painter_->end_frame();

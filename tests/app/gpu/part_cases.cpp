@@ -209,7 +209,7 @@ const std::vector<Ingredient>& ingredient_cases() {
          for (Index i = 0; i < s.queries; ++i) {
            p.pos_q.push_back(static_cast<std::int32_t>(2 * i + 1));
          }
-         for (Index c = 0; c < s.heads * s.keys; ++c) {  // own positions for each head's keys
+         for (Index c = 0; c < s.heads * s.keys; ++c) {  // separate key positions for each head
            p.pos_k.push_back(static_cast<std::int32_t>(c % 17 - 5));
          }
        }},

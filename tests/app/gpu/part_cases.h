@@ -26,7 +26,7 @@ struct PatternCase {
 };
 const std::vector<PatternCase>& pattern_cases();
 Part part_with_pattern(const PatternCase& pattern,
-                       const PartSizes& sizes);  // otherwise base_part()
+                       const PartSizes& sizes);  // the rest as in base_part()
 
 struct Ingredient {
   std::string name;

@@ -29,7 +29,7 @@ ComputeBackend& gpu() {
   return backend;
 }
 
-// The CPU backend with a count of its parts.
+// CPU backend that counts the parts that it runs.
 class CountingBackend : public Backend {
  public:
   std::string name() const override { return cpu_backend().name(); }
@@ -155,7 +155,7 @@ bool sweep(const Sweep& s) {
     EXPECT_TRUE(close(actual.extra.at(name), tensor, tolerance)) << name;
   }
 
-  // Results on the device are the same.
+  // Attention kept on the device matches.
   const OperationResult on_device =
       evaluate(input, gpu(), {.output = true, .device_attention = true});
   EXPECT_EQ(on_device.note, "");
@@ -165,7 +165,7 @@ bool sweep(const Sweep& s) {
   if (attention.defined()) {
     EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "kept";
   }
-  // Results without stored maps are the same. (Feature sums may be close to 0, and their order of
+  // Results without stored maps match. (Feature sums may be close to 0, and their order of
   // summation differs.)
   if (expected.log_sum_exp.defined()) {
     const OperationResult streamed_result = evaluate(input, gpu(), {.output = true});

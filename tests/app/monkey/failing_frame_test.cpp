@@ -79,7 +79,7 @@ TEST_F(FailingFrame, SpeakerWindowClosesAlone) {
             std::string::npos)
       << window.state().notices.back().text;
   window.perform("move 300 200");
-  window.state().lesson.notes = true;  // it can be opened again
+  window.state().lesson.notes = true;  // the window can be opened again
   window.rest(5);
   EXPECT_TRUE(window.state().lesson.notes);
 }

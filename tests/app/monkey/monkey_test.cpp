@@ -103,7 +103,7 @@ TEST_F(Monkey, SurvivesRandomActions) {
   for (std::size_t n = 0; n < count && !HasFailure();) {
     auto window = std::make_unique<Rehearsal>(options, folder_.path());
     try {
-      window->rest(30);  // a new window opens on its most salient pair: no undo step
+      window->rest(30);  // the window opens on its most salient pair, without an undo step
       window->begin_chain();
       for (std::size_t i = 0; i < kPerWindow && n < count; ++i, ++n) {
         performed.push_back(replay.empty() ? window->random_action(random) : replay[n]);

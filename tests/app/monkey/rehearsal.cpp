@@ -428,7 +428,7 @@ void Rehearsal::undo_and_redo_chain() {
     throw std::runtime_error("a frame removed the steps to redo: it changed" +
                              difference(*state.session, first_session));
   }
-  // Redoes these steps only: steps that were undone earlier may follow.
+  // Redoes only as many steps: steps undone before this function may follow.
   for (; steps > 0; --steps) state.session = state.history.redo();
   if (!looks_same(*state.session, last_session)) {
     throw std::runtime_error("redo does not restore the end:" +

@@ -35,13 +35,13 @@ class Rehearsal {
   void click(const std::string& widget);  // throws if there is no such widget
   // Compares a frame drawn with cached state to one drawn without; throws if they differ.
   void compare_with_fresh_frame();
-  // begin_chain() starts a chain of undo steps. undo_and_redo_chain() undoes and redoes all steps
-  // since then, and throws if a result differs.
+  // begin_chain() starts a chain of undo steps. undo_and_redo_chain() undoes and redoes the chain,
+  // and throws if a result differs.
   void begin_chain();
   void undo_and_redo_chain();
 
   double longest_frame() const { return longest_frame_; }  // seconds
-  double frame_seconds() const { return frame_seconds_; }  // total
+  double frame_seconds() const { return frame_seconds_; }  // sum of all frames
   int frames() const { return static_cast<int>(app_.frames_); }
   State& state() { return app_.state_; }
   ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
@@ -55,7 +55,7 @@ class Rehearsal {
  private:
   void key(int key, int modifiers);
   void button(int button, double x, double y);
-  void guard();  // keeps dialogs in the folder, and the window open
+  void guard();  // keeps dialogs in the folder and the window open
   Fingerprint fingerprint();
   std::string random_place(std::mt19937_64& random) const;
 

@@ -8,7 +8,7 @@ namespace ATTNSCOPE_FILE {
 TEST(EditedSession, SnapshotChangesOnlyWithValue) {
   EditedSession session((Session()));
   const SharedSession first = session.snapshot();
-  session.edit().view.layer = 0;  // as before
+  session.edit().view.layer = 0;  // the same value
   EXPECT_EQ(session.snapshot(), first);
   session.edit().view.layer = 1;
   const SharedSession second = session.snapshot();

@@ -31,7 +31,7 @@ TEST(History, MergesTypingIntoOneStep) {
   History history(session_with_text(""));
   history.record(session_with_text("a"), 0);
   history.record(session_with_text("ab"), 0.5);
-  history.record(session_with_text("abc"), 1.2);  // within a second of the last
+  history.record(session_with_text("abc"), 1.2);  // within a second of the last edit
   history.record(session_with_text("abcd"), 9);
   EXPECT_EQ(history.undo()->run.text, "abc");
   EXPECT_EQ(history.undo()->run.text, "");
@@ -70,7 +70,7 @@ TEST(History, ToolSelectionIsNotUndoable) {
   history.record(share(session), 5);
   EXPECT_EQ(history.undo()->run.text, "a");
   EXPECT_EQ(view_values(history.redo()->view, "graph").choice("tool"), "edges");
-  set_view_value(session.view, "graph", "layout", std::string("springs"));  // the layout is a step
+  set_view_value(session.view, "graph", "layout", std::string("springs"));  // a layout is a step
   history.record(share(session), 10);
   EXPECT_EQ(view_values(history.undo()->view, "graph").choice("layout"), "circle");
 }

@@ -39,7 +39,7 @@ TEST_F(ModelSelectionTest, ReportsAndRevertsImpliedChanges) {
 TEST_F(ModelSelectionTest, EachTaskKeepsItsInput) {
   choose_model(state_, "brackets");
   state_.session.edit().run.text = "(([]))";
-  EXPECT_EQ(implied_model_changes(state_), "");  // the text differs by now
+  EXPECT_EQ(implied_model_changes(state_), "");  // the text was edited
   choose_model(state_, "paths");
   EXPECT_TRUE(state_.session->run.input.ends_with("walk.safetensors"));
   EXPECT_EQ(state_.session->view.id, "trajectory");
@@ -53,8 +53,8 @@ TEST_F(ModelSelectionTest, EachTaskKeepsItsInput) {
   EXPECT_EQ(state_.session->run.text, "my own words");
 }
 
-// A selected view without content for the run is replaced by the view of the model, within the same
-// undo step.
+// A selected view without content for the run is replaced by the model's view, within the undo step
+// of the selection.
 TEST_F(ModelSelectionTest, ReplacesOnlyViewsWithoutContent) {
   state_.session.edit().view.id = "grid";
   state_.history.record(state_.session.snapshot(), 1);

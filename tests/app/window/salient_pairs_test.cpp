@@ -40,7 +40,7 @@ TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
   EXPECT_GE(first.pinned_query, 0);
   ASSERT_NE(shown_salient_pair(state), nullptr);
   EXPECT_EQ(shown_salient_pair(state)->query, first.pinned_query);
-  ++state.session.edit().view.head;  // another head's pair
+  ++state.session.edit().view.head;  // the pair belongs to another head
   EXPECT_EQ(shown_salient_pair(state), nullptr);
   state.session.edit().view = first;
   state.session.edit().view.id = "grid";  // this view shows no pair

@@ -91,7 +91,7 @@ TEST(State, SidesOfSameRunSelectHeadsSeparately) {
   EXPECT_EQ(state.session->b->view.head, 0);
 }
 
-// Source of two tokens and target of three, or a text of five tokens in segments.
+// Trace of a source of two tokens and a target of three, or of a text of five tokens in segments.
 std::shared_ptr<const Trace> trace_of_parts(bool has_segments) {
   Trace trace;
   trace.tokens.resize(has_segments ? 5 : 3);
@@ -128,7 +128,7 @@ TEST(State, SelectsPartOfRun) {
   state.session.edit().view.head = 1;
   state.select_part(PartChoice{.kind = AttentionKind::Cross});
   EXPECT_EQ(state.part().kind, AttentionKind::Cross);
-  EXPECT_EQ(state.session->view.pinned_query, -1);  // the row was that of another map
+  EXPECT_EQ(state.session->view.pinned_query, -1);  // the pin was in another map
   EXPECT_EQ(state.tap(), &state.run.trace->attention[2]);
   state.select_part(PartChoice{.stack = Stack::Encoder});
   EXPECT_EQ(state.layers(), 2);
@@ -171,7 +171,7 @@ TEST(State, ClampingKeepsRedoSteps) {
   EXPECT_EQ(state.history.undo()->run.text, "another");
 }
 
-// The text is the source, here with two of three tokens; tokens of the target do not count.
+// The text is the source, of which two of three tokens were read; the target's tokens do not count.
 TEST(State, OverlongTextIsThatOfEncoder) {
   State state;
   state.run.trace = trace_of_parts(false);
@@ -230,7 +230,7 @@ TraceToken token(std::size_t begin, std::size_t end) {
   return token;
 }
 
-// Text typed since the run is not reported as cut: controls would flicker with every key.
+// Text typed after the run is not reported as cut: controls would flicker with every key.
 TEST(State, ReportsCutTextOfRunOnly) {
   State state;
   Trace trace;
@@ -255,7 +255,7 @@ TEST(State, ReportsCutTextOfRunOnly) {
   trace.tokens = {token(0, 3), token(3, 8)};
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  last_run.run.ids = {5, 6};  // replaces the text
+  last_run.run.ids = {5, 6};  // the ids replace the text
   state.run.session = share(last_run);
   trace.config = testing::config_of_context(2);
   state.run.trace = std::make_shared<const Trace>(trace);

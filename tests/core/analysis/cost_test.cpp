@@ -96,7 +96,7 @@ TEST(HeadCost, DependsOnTheMechanism) {
   EXPECT_EQ(local.products, 16 + 2 * 15);
   EXPECT_EQ(local.full, 256);
 
-  // k rows, ceil(L / stride) rows, two blocks: instead of 16 keys.
+  // The 16 queries see k rows, ceil(L / stride) rows or two blocks instead of 16 keys.
   for (const Json& json : {Json{{"type", "linformer"}, {"k", 4}},
                            Json{{"type", "memory_compressed"}, {"stride", 4}}}) {
     EXPECT_EQ(cost_of(json).products, 16 * 4) << json;

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Rows with a single source token each.
+// Rows whose strongest source token is keys[row].
 Tensor weights_on(const std::vector<Index>& keys, Index sources) {
   Tensor weights = Tensor::full({static_cast<Index>(keys.size()), sources}, 0.1f);
   for (std::size_t row = 0; row < keys.size(); ++row) {

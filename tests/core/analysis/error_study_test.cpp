@@ -24,7 +24,7 @@ ErrorStudy run_study(const Trace& trace, Index head = 0) {
 }
 
 double relative_error(const Tensor& exact, const Tensor& weights) {
-  double error = 0, norm = 0;  // squared
+  double error = 0, norm = 0;  // squared norms
   for (Index i = 0; i < exact.size(); ++i) {
     const auto weight = static_cast<double>(exact[i]);
     error +=
@@ -34,7 +34,7 @@ double relative_error(const Tensor& exact, const Tensor& weights) {
   return std::sqrt(error / norm);
 }
 
-// The head's own error, from its trace, is within the range at its size, which includes its seed 0.
+// The head's error is within the error range at the head's size. The range includes seed 0.
 TEST(ErrorStudy, ContainsTheHeadsOwnError) {
   for (const auto& [variant, encoding] :
        {std::pair{R"({"type": "performer", "features": 32})", "rope"},
@@ -75,7 +75,8 @@ TEST(ErrorStudy, PerformerErrorDecreasesWithFeatures) {
   EXPECT_TRUE(study.curves[0].errors[last].median < 0.3);
 }
 
-// Errors of window means match a naive sum, and none is below the best of that rank.
+// Errors of window means match a naive sum, and none is below the error of the best approximation
+// of equal rank.
 TEST(ErrorStudy, LinformerIsNoBetterThanTheBestOfItsRank) {
   const Trace trace = trace_of(R"({"type": "linformer", "k": 4, "mode": "mean"})", false);
   const AttentionTap& tap = trace.attention[0];

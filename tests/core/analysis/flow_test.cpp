@@ -56,7 +56,7 @@ TEST(Reachability, RejectsPatternsOfOtherSizes) {
   EXPECT_THROW(reachability({}), InputError);
 }
 
-// Many rows, against the explicit matrix product.
+// Compares many rows with the explicit matrix product.
 TEST(Rollout, MatchesMatrixProductForLongTexts) {
   const Index size = 70;
   std::vector<Tensor> layers;

@@ -106,7 +106,7 @@ TEST(GatesOf, MemoryGateStartsWithTheFirstStoredRow) {
     tap.result.quantities["memorizing.gate"] = Var(Tensor::from({2}, {0.25F, 0.75F}));
     trace.attention.push_back(tap);
   }
-  trace.attention.push_back(testing::synthetic_tap(0, 2, Pattern::causal(6, 6)));  // none
+  trace.attention.push_back(testing::synthetic_tap(0, 2, Pattern::causal(6, 6)));  // has no gate
   EXPECT_TRUE(has_gates(trace));
   const std::vector<GateSet> sets = gates_of(trace, Stack::Decoder);
   ASSERT_EQ(sets.size(), 1u);
@@ -151,7 +151,7 @@ TEST(GatesOf, RetrievalGateIsUntrainedAtOneHalf) {
   EXPECT_EQ(set.mean(Index{0}, Index{2}), 0.75F);
 }
 
-// N + R of each token, and the tokens that halted by themselves.
+// Ponder cost N + R of each token, and the tokens that halted by themselves.
 TEST(Halting, CountsStepsAndRemainder) {
   Trace trace;
   EXPECT_FALSE(has_steps(trace));

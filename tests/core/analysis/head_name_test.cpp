@@ -10,7 +10,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kLength = 16;
 
-// Statistics name of a causal map whose row i has all its weight on `key(i)`.
+// Name of a head whose causal map has all weight of row i on `key(i)`.
 template <class Key>
 HeadName name_of_map(const std::vector<std::int32_t>& tokens, Key key) {
   Tensor map = Tensor::zeros({kLength, kLength});

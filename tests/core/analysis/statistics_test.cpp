@@ -48,7 +48,7 @@ TEST(HeadStatistics, CountsMemoryColumnsForEntropyOnly) {
   EXPECT_DOUBLE_EQ(s.induction, 0.5);
 }
 
-// Rows longer than the block size of the sums, against the definitions.
+// Compares rows longer than the block size of the sums with the definitions.
 TEST(HeadStatistics, MatchesDefinitions) {
   for (const auto& [queries, memory] :
        {std::pair<Index, Index>{7, 0}, {6, 3}, {300, 0}, {258, 5}}) {

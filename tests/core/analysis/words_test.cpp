@@ -393,7 +393,7 @@ TEST(Words, MergesMasks) {
   }
 }
 
-// Sampled tiles use the middle word of each step; signed weights the one of largest magnitude.
+// Sampled tiles use the middle word of each step; signed tiles the weight of largest magnitude.
 TEST(Words, TilesSupportSamplingAndSigns) {
   struct MapTiles : AttentionTiles {
     explicit MapTiles(Tensor map) : map_(std::move(map)) {}
@@ -455,7 +455,7 @@ TEST(Words, TilesSupportSamplingAndSigns) {
       }
     }
   }
-  // Ties between opposite signs: the positive one.
+  // The positive weight wins a tie between opposite signs.
   Tensor equal = Tensor::zeros({2, 24, 24});
   for (Index i = 0; i < 24; ++i) {
     equal(0, i, 0) = -0.5F;

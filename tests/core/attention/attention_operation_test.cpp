@@ -62,7 +62,7 @@ TEST(AttentionOperation, IsIndependentOfThreadCount) {
   std::vector<Tensor> gradients[2];
   for (const int threads : {1, 2}) {
     set_thread_count(threads);
-    const Part part = named_parts(257, true)[12].part;  // all ingredients together
+    const Part part = named_parts(257, true)[12].part;  // a part with all ingredients
     const Var result = attention(part, cpu_backend(), {}, nullptr);
     backward(sum(multiply(result, random_tensor(result.shape(), 99))));
     for (const Var& v : ingredients(part)) gradients[threads - 1].push_back(v.gradient());

@@ -133,7 +133,7 @@ TEST(CpuBackendExtremes, ReturnZerosForEmptyRows) {
 TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
   const Part part = random_two_head_part(30000, 30000, 1);
   double shortest =
-      1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
+      1e9;  // shortest time of a round in ms; a shared machine may delay single rounds
   for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
     const Stop stop;
     const StopScope scope(stop);

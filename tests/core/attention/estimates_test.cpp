@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Choices in addition to value_cases(), as JSON.
+// Additional test cases that value_cases() does not contain, as JSON choices.
 const std::vector<const char*>& additional_choices() {
   static const std::vector<const char*> list{
       R"({"type": "local", "window": 3, "dilation": 2})",
@@ -75,7 +75,7 @@ std::string format_number(double x) {
   return text;
 }
 
-// Values that differ from `reference`.
+// Describes the values that differ from `reference`.
 std::string describe_changes(const Variant& v, const Values& values, const Values& reference) {
   const Json changed = to_json(Choice{v.id, values}), original = to_json(Choice{v.id, reference});
   std::string text;
@@ -237,15 +237,16 @@ TEST(Costs, MatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/attention/costs.txt"));
 }
 
-// Refused values of each integer parameter with their reasons, for lengths 0, 8 and 9. All other
-// parameters have defaults.
+// Refused values of each integer parameter and reasons for lengths 0, 8 and 9. All other parameters
+// have defaults.
 TEST(Refusals, MatchGolden) {
   std::string text;
   Dimensions sizes;
   sizes.model = 8;
   sizes.heads = sizes.kv_heads = 2;
   sizes.key = sizes.value = 4;
-  // One line per reason. Values out of a parameter's range are covered by the golden parameters.
+  // Writes one line per reason. Skips values outside of a parameter's limits, which another golden
+  // file covers.
   std::set<std::pair<std::string, std::string>> refused_defaults;
   const auto add_refusals = [&](const Choice& choice, const std::string& label) {
     std::map<std::string, std::string> lengths_by_reason;
@@ -381,7 +382,7 @@ TEST(Reports, MatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/attention/reports.txt"));
 }
 
-// Heads [first, first + count) of x along its head axis.
+// Heads [first, first + count) of x. axis: the axis that counts heads.
 Tensor slice_heads(const Tensor& x, std::size_t axis, Index heads, Index first, Index count) {
   Index leading_size = 1;
   for (std::size_t n = 0; n < axis; ++n) leading_size *= x.shape()[n];

@@ -65,8 +65,8 @@ TEST(Evaluate, ComputesLastRowsOfIncrementalVariants) {
   EXPECT_GE(count, 50);
 }
 
-// Absolute encodings and features of rotated vectors use positions from the origin; patterns count
-// from 0.
+// Absolute encodings and features of rotated vectors use positions origin, origin + 1, ... Patterns
+// count from 0.
 TEST(Evaluate, CountsPositionsFromTheOrigin) {
   const auto run = [](OperationInput input, Index origin) {
     input.origin = origin;
@@ -114,7 +114,7 @@ TEST(Evaluate, RestrictsSinksAndCapsToSoftmaxScores) {
   }
 }
 
-// A sink receives part of the weight of every row, and all weight of a row without keys.
+// A sink receives a fraction of every row's weight, and the whole weight of a row without keys.
 TEST(Evaluate, AssignsWeightToSinks) {
   OperationSizes sizes;
   sizes.length = 40;

@@ -20,8 +20,8 @@ namespace ATTNSCOPE_FILE {
 using std::chrono::milliseconds;
 using testing::close;
 
-// Tiles of a synthetic map whose weights depend on the position. Counts requests; can block or
-// fail.
+// Tiles of a synthetic map whose weights are functions of row and column. Counts requests. Can
+// block or fail.
 class SyntheticTiles : public AttentionTiles {
  public:
   SyntheticTiles(Index rows, Index columns) : rows_(rows), columns_(columns) {}
@@ -30,7 +30,7 @@ class SyntheticTiles : public AttentionTiles {
   static float weight(Index row, Index column) {
     return static_cast<float>((row * 7919 + column * 104729) % 41 - 20) / 20;
   }
-  // Number of larger magnitude; the positive number if equal.
+  // The number of larger magnitude; of two numbers of equal magnitude, the positive one.
   static float select_stronger(float a, float b) {
     if (std::abs(a) != std::abs(b)) return std::abs(a) > std::abs(b) ? a : b;
     return std::max(a, b);
@@ -105,7 +105,7 @@ MapCells wait_until_exact(MapPyramid& maps, const MapPlace& place) {
   return look_once(maps, place);
 }
 
-// Cells computed pair by pair.
+// Cells of `shown`, computed pair by pair.
 Tensor expected_cells(const MapPlace& place, const MapCells& shown) {
   TileRequest r{
       .row = shown.row, .column = shown.column, .step = place.step(), .pooling = place.pooling};
@@ -213,7 +213,7 @@ TEST(MapPyramid, DropsWorkForInvisiblePlaces) {
   const auto free_tiles = std::make_shared<SyntheticTiles>(100, 100);
   MapPyramid maps({});
   double shortest =
-      1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
+      1e9;  // shortest time of a round in ms; a shared machine may delay single rounds
   for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
     look_once(maps, whole_map(blocked_tiles, 1000, 1000, 0));
     ASSERT_TRUE(wait_until([&] { return blocked_tiles->exact > round; }));

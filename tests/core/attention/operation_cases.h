@@ -17,7 +17,7 @@ Dimensions dimensions(const OperationSizes& sizes);
 OperationInput random_operation(const OperationSizes& sizes, const Choice& variant,
                                 const Choice& encoding, bool causal, std::uint64_t seed);
 
-// Default values, and cases that replace the value of one named choice or flag.
+// Default values, and copies in which the value of one named choice or flag is replaced.
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters);
 
 // Choice with these values, adapted to a text of 16 tokens.

@@ -164,8 +164,8 @@ class PartBuilder {
     const Tensor numbers = random_tensor(std::move(shape), ++seed_, scale);
     return parameters_ ? Var::parameter(numbers) : Var(numbers);
   }
-  // Maps offsets -4..5 to `buckets` columns, out of order. Uses every column, since the step 11 is
-  // coprime to all values of `buckets` in this file.
+  // Maps offsets -4..5 to columns in [0, buckets), out of order. Uses every column, because the
+  // step 11 is coprime to all values of `buckets` in this file.
   static OffsetIndexPtr index(Index buckets) {
     OffsetIndex index;
     index.min = -4;
@@ -332,7 +332,7 @@ void PartBuilder::add_patterns() {
     b.add(0, i - 8, i + 9, 4);
     b.add(1, 0, 2);
   });
-  const Index stride = std::clamp<Index>(queries_ / 2, 1, 7);  // several keys in the last rows
+  const Index stride = std::clamp<Index>(queries_ / 2, 1, 7);  // the last rows have several keys
   add_pattern("strided", 1,
               [&](PatternBuilder& b, Index, Index i) { b.add(0, i % stride, i + 1, stride); });
   add_pattern("by head, with empty rows", heads, [&](PatternBuilder& b, Index a, Index i) {

@@ -21,8 +21,8 @@ struct NamedPart {
   std::string name;
   Part part;
 };
-// Parts with `queries` queries that cover every ingredient, source and normaliser, and
-// combinations. parameters: their Vars require gradients.
+// Parts with `queries` queries that cover every ingredient, source and normaliser, and combinations
+// of these. parameters: true if the Vars of the parts require gradients.
 std::vector<NamedPart> named_parts(Index queries, bool parameters);
 
 }  // namespace attnscope::testing

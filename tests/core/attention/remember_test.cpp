@@ -1,5 +1,5 @@
-// Compares the memory of earlier segments with a row-by-row reference, for two texts in a batch,
-// segments of several lengths, and memories that overflow.
+// Compares the memory of earlier segments with a row-by-row reference. Cases: two texts in a batch,
+// segments of several lengths, memories that overflow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -304,7 +304,7 @@ TEST(Remembering, SkipsDisabledLosses) {
   EXPECT_EQ(remembered.compressed_count(), 2);
 }
 
-// Segment memory stores the last rows, memorizing attention the last projected keys and values.
+// segment_memory stores the last rows; memorizing stores the last projected keys and values.
 TEST(Remembering, StoresLastRowsOrKeys) {
   for (const std::optional<Index> memory : {std::optional<Index>(), std::optional<Index>(5)}) {
     const Index max_rows = memory.value_or(kSegment);

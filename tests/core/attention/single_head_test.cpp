@@ -1,4 +1,4 @@
-// A part with a single head computes the same results as this head of the original part.
+// single_head(part, head) computes the results that `part` computes for `head`.
 #include "core/attention/single_head.h"
 
 #include <gtest/gtest.h>

@@ -32,7 +32,7 @@ TEST(ScoreTerms, SumToTheScores) {
     }
     const float cap = part.score_cap;
     for (Index i = 0; i < total.size() && cap > 0; ++i) total[i] = cap * std::tanh(total[i] / cap);
-    // Skips scaled biases, since here their term is Term::Bias, too, which spec.md does not define.
+    // Skips parts with scaled biases. Their term in these parts is Term::Bias, unlike in spec.md.
     if (!part.scaled_biases.empty()) continue;
     EXPECT_TRUE(close(total, scores));
   }

@@ -94,7 +94,7 @@ Part band_part(Index length, Index window) {
   return part;
 }
 
-// A tile computes only its own pairs of the 2.7 * 10^8 pairs of the map.
+// A tile computes only the pairs of its rectangle, not all 2.7 * 10^8 pairs of the map.
 TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
   constexpr Index length = 16384;
   ResultRequest wanted;
@@ -106,7 +106,7 @@ TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
   const Tensor cells = result.tiles->tile(map_request);
   ASSERT_EQ(cells.shape(), (Shape{512, 512}));
   for (const Index n : {Index{0}, Index{200}, Index{511}}) {
-    EXPECT_GT(cells(n, n), 0.02) << n;  // the window
+    EXPECT_GT(cells(n, n), 0.02) << n;  // in the window
     TileRequest pair_request = map_request;
     pair_request.row = pair_request.column = n * 32;
     pair_request.height = pair_request.width = 32;
@@ -128,7 +128,7 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
   part.pattern = std::make_shared<const Pattern>(Pattern::all(length, length));
   const auto tiles = cpu_tiles(part, Tensor::full({1, length}, 12));
   const TileRequest map_request{.height = length, .width = length, .step = 64};
-  // The best of several rounds, since a shared machine may delay a thread.
+  // Shortest time of a round in ms; a shared machine may delay single rounds.
   double shortest = 1e9;
   for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
     const Stop stop;

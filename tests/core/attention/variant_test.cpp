@@ -58,7 +58,7 @@ TEST(Refusal, RejectsUnsupportedCombinations) {
     const char *variant, *encoding;
     bool causal;
     Index queries, keys;
-    const char* prefix;  // beginning of the refusal; empty if accepted
+    const char* prefix;  // beginning of the refusal; empty if the combination is supported
   };
   const char* none = R"({"type": "none"})";
   const char* full = R"({"type": "full"})";
@@ -296,7 +296,7 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
       const Shape repeated_shape = entry.shape(sizes, input.variant.values);
       if (shared_shape == repeated_shape) continue;
       const Tensor& x = found->second.value();
-      std::size_t axis = 0;  // axis of the heads
+      std::size_t axis = 0;  // axis that counts heads
       while (shared_shape[axis] == repeated_shape[axis]) ++axis;
       Index leading_size = 1;
       for (std::size_t n = 0; n < axis; ++n) leading_size *= shared_shape[n];
@@ -312,7 +312,7 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
 
 TEST(Evaluate, MatchesFiniteDifferences) {
   for_each_operation({}, [&](const OperationInput& input) {
-    // One encoding of each kind is enough: its ingredients have separate tests.
+    // Other variants are tested without an encoding. Ingredients of encodings have separate tests.
     if (input.encoding.id != "none" && input.variant.id != "full") return;
     const Variant& v = variant(input.variant.id);
     const Encoding& e = encoding(input.encoding.id);
@@ -382,7 +382,7 @@ TEST(Evaluate, RejectsInvalidInputs) {
   EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
   input.weights["graph.adjacency"] = Tensor::full({15, 15}, 1);
   EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
-  input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // larger than required
+  input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // more tokens than the text has
   EXPECT_NO_THROW(evaluate(input, cpu_backend(), {}));
   Stop stop;
   stop.request();
@@ -487,7 +487,6 @@ TEST(Evaluate, ReportsSpansForLosses) {
   }
 }
 
-// Refusals of pair encodings explain the absence of pair scores.
 TEST(Variant, ExplainsMissingPairScores) {
   for (const Variant& v : variants()) {
     if (v.encodings.accepts_pairs(default_values(v.parameters))) continue;

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using Axes = std::vector<std::vector<Index>>;  // size, stride_a, stride_b of each
+using Axes = std::vector<std::vector<Index>>;  // size, stride_a, stride_b of each axis
 
 Axes axes_of(const Shape& a, const Shape& b) {
   Axes axes;

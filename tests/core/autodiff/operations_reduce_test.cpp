@@ -75,7 +75,7 @@ TEST(CrossEntropy, RejectsInvalidTargets) {
   EXPECT_THROW(cross_entropy(x, IntTensor::from({1}, {0})), InputError);
 }
 
-// Against double precision, with an offset that breaks a one-pass variance.
+// Compares with double precision. The offset breaks a variance computed in one pass.
 TEST(LayerNorm, HandlesTinyVarianceAndLargeMeans) {
   for (const double offset : {0.0, 100.0}) {
     for (const double spread : {0.0, 1e-3, 1.0}) {
@@ -146,7 +146,7 @@ TEST(UnitRows, KeepZerosZero) {
   EXPECT_TRUE(close(x.gradient(), Tensor::from({2, 2}, {0, 0, 0.032f, -0.024f}), 1e-6));
 }
 
-// Rows as long as the number of lanes, and longer.
+// Rows around and above the number of lanes (32).
 TEST(Softmax, FindsMaximumAtAnyPosition) {
   for (const Index size : {31, 32, 33, 64, 70}) {
     for (Index peak = 0; peak < size; ++peak) {

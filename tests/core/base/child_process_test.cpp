@@ -33,7 +33,7 @@ TEST(ChildProcess, ReportsMissingProgram) {
   EXPECT_THROW(run_program({"/no/such/program"}, [] {}), WorkError);
 }
 
-// The program and what it has started end, and its traps clean up.
+// Ends the program and the processes that it has started; the program's traps clean up.
 TEST(ChildProcess, CancellationEndsWholeGroup) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path mark = folder.path() / "cleaned";

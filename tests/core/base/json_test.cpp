@@ -95,7 +95,7 @@ TEST(Json, ModifiesMembers) {
   value.erase("never");
   EXPECT_EQ(value.dump(), R"({"list":["first",{"a":2}]})");
   value["list"] = Json(value["list"][1]);
-  value = value["list"];  // assigns a member of itself
+  value = value["list"];  // assigns a member of `value` to `value`
   EXPECT_EQ(value.dump(), R"({"a":2})");
   EXPECT_THROW(value.push_back(1), JsonError);
   Json copy = value;

@@ -76,7 +76,7 @@ TEST_P(Parallel, ServesConcurrentCallers) {
   EXPECT_EQ(total, 4 * 500 * 100);
 }
 
-// Includes exceptions on helper threads. The next loop is unaffected.
+// Exceptions on helper threads are rethrown, too. The next loop is unaffected.
 TEST_P(Parallel, RethrowsExceptionsOfBodies) {
   for (const Index thrower : {0, 17, 63}) {
     for (const bool all_throw : {false, true}) {
@@ -115,7 +115,7 @@ TEST_P(Parallel, BodiesObserveCancellation) {
   EXPECT_GE(finished_bodies, 1);
 }
 
-// Cancellation is checked between ranges, so they must be short.
+// Cancellation is checked between ranges, so ranges must be short.
 TEST_P(Parallel, LimitsRangeLength) {
   constexpr Index kCount = 1 << 20, kTestGrain = 16;
   std::atomic<Index> longest{0};

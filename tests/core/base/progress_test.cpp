@@ -39,7 +39,7 @@ TEST(Progress, EstimatesTimeLeft) {
   progress.begin_stage("collecting notes", 1, 1);
   EXPECT_LT(progress.snapshot().seconds_left, 0);
   EXPECT_EQ(progress.snapshot().share, 1);
-  progress.begin_stage("layer 1 of 2", 0, 0.5);  // another run
+  progress.begin_stage("layer 1 of 2", 0, 0.5);  // begins another run
   progress.set_stage_fraction(0.5);
   EXPECT_LT(progress.snapshot().seconds_left, 0);
 }

@@ -40,7 +40,7 @@ TEST(SharedCache, LoadsOncePerName) {
 TEST(SharedCache, ReloadsNewVersions) {
   Numbers numbers(2);
   const auto first = numbers.get("a", 0, loader(1)), second = numbers.get("a", 1, loader(2));
-  EXPECT_EQ(*first, 1);  // unchanged for its owner
+  EXPECT_EQ(*first, 1);  // the old value is unchanged
   EXPECT_EQ(*second, 2);
   EXPECT_EQ(numbers.get("a", 1, loader(3)), second);
 }

@@ -31,8 +31,8 @@ std::string raw_deflate(const std::string& bytes) {
 struct Member {
   std::string name, bytes;
   bool is_deflated = true;
-  bool is_zip64 = false;            // sizes in the zip64 field
-  std::uint64_t declared_size = 0;  // if not 0: replaces the true size
+  bool is_zip64 = false;            // sizes are in the zip64 field
+  std::uint64_t declared_size = 0;  // replaces the true size if not 0
 };
 
 // Writes an archive according to the format specification.

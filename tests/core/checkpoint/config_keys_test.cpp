@@ -1,6 +1,6 @@
-// Effect of each config key on the model: without the key, with a flag inverted, with a number one
-// larger or near zero, with another activation. Stored as golden text, so that a changed default or
-// size is visible.
+// Effect of each config key on the model: the key is missing, a flag inverted, a number increased
+// by one or near zero, or an activation replaced. The golden texts reveal changed defaults and
+// sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
         config_(parse_json(read_file(folder_ / "config.json", 1 << 20), "config.json")),
         file_(read_safetensors(folder_ / "model.safetensors")) {}
 
-  // Differences from the layout's own config, or the error.
+  // Differences from unchanged_config(), or the error message.
   std::string outcome(const Json& config) {
     try {
       const Json changed_config = to_json(load_model(config).config);
@@ -105,8 +105,8 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
   std::optional<ModelConfig> unchanged_config_;
 };
 
-// Replaces the value that was set by "VALUE" where it is a word or an element of a list, so that
-// values with the same effect share a line.
+// Replaces `value` with "VALUE" in a text where it is a word or an element of a list: values with
+// equal effects then share a line.
 std::string without_value(std::string text, const std::string& value) {
   for (std::size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1];
@@ -146,7 +146,7 @@ TEST_P(ConfigKeys, EffectsMatchGolden) {
       if (key == "model_type" || key == "id2label" || key == "label2id") continue;
       Json changed = config_;
       object_at(changed, path).erase(key);
-      // Pairs of outcome and values with this outcome, in the order of their first occurrence.
+      // Pairs of an outcome and the values that cause it, in order of first occurrence.
       std::vector<std::pair<std::string, std::string>> outcomes{
           {without_value(outcome(changed), "nothing"), "none"}};
       for (const Json& other : alternative_values(key, value)) {

@@ -53,7 +53,7 @@ TEST(Encoders, ReadMaskTokenFromTokenizerFiles) {
   EXPECT_EQ(mask_id(load_checkpoint(roberta.path().string()).model.config), 50);
 }
 
-// The released models have keys of GPT-2.
+// Released models use the config keys of GPT-2.
 TEST(Encoders, ReadReleasedConfigOfNomicBert) {
   const ChangedLayout released("nomic_bert", R"({
     "hidden_size": null, "n_embd": 32, "num_hidden_layers": null, "n_layer": 2,
@@ -82,7 +82,7 @@ TEST(Encoders, NoteOmittedTensors) {
 
 TEST(Encoders, DropUnusedPositionRows) {
   const ModelConfig config = load_checkpoint(layout("roberta").string()).model.config;
-  EXPECT_EQ(config.context, 68);  // of 70 rows
+  EXPECT_EQ(config.context, 68);  // the table has 70 rows
 }
 
 TEST(Encoders, RejectUnsupportedSettingsByName) {
@@ -193,7 +193,7 @@ TEST(Encoders, FindMaskTokenInEveryFile) {
     write_file(folder.path() / file, text);
     return mask_id(load_checkpoint(folder.path().string()).model.config);
   };
-  EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\n\n[MASK]"), 2);  // last line, after an empty one
+  EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\n\n[MASK]"), 2);  // third line; the second is empty
   EXPECT_EQ(mask("bert", "vocab.txt", "[MASK]\r\nword\r\n"), 0);
   EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\r\n[MASK]\r\nword\r\n"), 1);
   EXPECT_EQ(mask("bert", "vocab.txt", ""), -1);
@@ -207,7 +207,6 @@ TEST(Encoders, FindMaskTokenInEveryFile) {
   EXPECT_EQ(mask("bert", "vocab.json", R"(["[MASK]"])"), -1);
 }
 
-// Two numbers: height and width.
 TEST(Vision, ReadsSideLengthsFromOneOrTwoNumbers) {
   const auto load_error = [](const std::string& members) {
     return ChangedLayout("vit", members).error();

@@ -103,7 +103,7 @@ Layout native() {
 
 class Layouts : public ::testing::TestWithParam<Layout (*)()> {
  protected:
-  // Loads random weights stored as `dtype`; `wide`: the same numbers stored as floats.
+  // Loads random weights rounded to `dtype`, stored as floats if `wide`, else as `dtype`.
   Checkpoint load(DType dtype, bool wide) const {
     SafetensorsFile file;
     std::uint64_t seed = 1;

@@ -23,12 +23,12 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// What a GGUF file does not store of a layout.
+// A GGUF file and the layout that it was converted from, without the parts that GGUF lacks.
 struct Conversion {
   std::string file;                     // tests/gguf/FILE.gguf
   std::string layout;                   // folder of tests/layouts
-  std::string members = "{}";           // changed in its config
-  std::vector<std::string> left_out{};  // tensors with these parts in their names
+  std::string members = "{}";           // changed members of its config
+  std::vector<std::string> left_out{};  // parts of names of omitted tensors
 };
 
 std::ostream& operator<<(std::ostream& out, const Conversion& conversion) {
@@ -186,14 +186,14 @@ TEST(GgufLayouts, ListsArchitecturesOfAllFiles) {
   EXPECT_TRUE(std::ranges::is_sorted(names));
 }
 
-// Numbers in the order of the Hugging Face layout.
+// Stored numbers as floats, without transposition.
 Tensor numbers_of(const StoredTensor& tensor) {
   StoredTensor plain = tensor;
   plain.transposed = false;
   return plain.floats();
 }
 
-// Translating blocks and decoding them commute.
+// Translating quantised tensors and decoding them commute.
 TEST(GgufLayouts, ReorderQuantisedRows) {
   for (const char* name : {"llama.q8_0", "llama.q4_0", "mixtral.q8_0", "gpt2.q8_0", "gpt_neox.q4_0",
                            "gpt_oss.mxfp4"}) {
@@ -217,7 +217,7 @@ TEST(GgufLayouts, ReorderQuantisedRows) {
 
 // ---- Metadata
 
-// Message of the error that a changed file gives, as config and tensors are translated.
+// Message of the InputError that loading a changed file throws.
 std::string error_after(const std::string& name, const std::function<void(GgufFile&)>& change) {
   GgufFile file = read_file_of(name);
   change(file);
@@ -335,7 +335,7 @@ TEST(GgufLayouts, RejectInvalidRopeFactors) {
   expect_error(with_factors(Tensor::full({2, 4}, 1)), "tensor rope_freqs.weight", "a vector");
 }
 
-// Factors that do not follow Llama 3's rule apply as they are.
+// Factors that do not follow Llama 3's rule become LongRoPE factors.
 TEST(GgufLayouts, KeepOtherRopeFactors) {
   GgufFile file = read_file_of("llama-llama3");
   const Tensor factors = Tensor::from({8}, {1, 1.5, 2, 1, 1, 1, 1, 5});
@@ -393,7 +393,7 @@ TEST(GgufLayouts, RejectTensorsOfOtherShapes) {
   }
 }
 
-// A quantised vector has no whole blocks per row.
+// A row of a quantised vector is one number, not a whole block.
 TEST(GgufLayouts, RejectQuantisedVectors) {
   const std::string error = error_after("llama-linear", [](GgufFile& file) {
     StoredTensor bias = read_file_of("llama.q8_0").tensors.at("blk.0.attn_q.weight");
@@ -500,7 +500,7 @@ TEST(GgufLayouts, ReadPeriodsOfWindows) {
   GgufFile file = read_file_of("gemma3_text");
   file.metadata["gemma3.attention.sliding_window_pattern"] = 1;
   EXPECT_EQ(load(source_of(file, "gemma3")).config.groups[0][0].variant.id, "full");
-  file.metadata.erase("gemma3.attention.sliding_window_pattern");  // 6
+  file.metadata.erase("gemma3.attention.sliding_window_pattern");  // the default period is 6
   EXPECT_EQ(load(source_of(file, "gemma3")).config.groups[1][0].variant.id, "local");
   file.metadata.erase("gemma3.attention.sliding_window");
   EXPECT_EQ(load(source_of(file, "gemma3")).config.groups[0][0].variant.id, "full");

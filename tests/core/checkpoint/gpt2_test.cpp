@@ -95,13 +95,13 @@ TEST(Gpt2, MatchesReference) {
       testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
 }
 
-// Each scale is equivalent to scaled queries.
+// Other score scales equal the default scale with scaled queries.
 TEST(Gpt2, SupportsOtherScoreScales) {
   const TemporaryFolder folder;
   Tensors t = tensors();
   for (const auto& [layer, divisor] : {std::pair("0", 1.0f), std::pair("1", 2.0f)}) {
     const std::string name = std::string("transformer.h.") + layer + ".attn.c_attn";
-    const float factor = 2 / divisor;  // sqrt(d_k) of heads of four
+    const float factor = 2 / divisor;  // 2: sqrt(d_k)
     Tensor weight = t.at(name + ".weight").copy(), bias = t.at(name + ".bias").copy();
     for (Index column = 0; column < 12; ++column) {
       for (Index row = 0; row < 12; ++row) weight(row, column) *= factor;

@@ -57,7 +57,7 @@ struct Reference {
 struct Differences {
   double attention = 0, states = 0, logits = 0;
   bool has_attention = false;
-  std::string excess;  // the first that exceeds kTolerance
+  std::string excess;  // first difference that exceeds kTolerance
 };
 
 // Raises `largest` to the largest relative difference of `got`. Sets all.excess if it is too large.
@@ -119,7 +119,7 @@ Batch batch_of(const Reference& reference, const std::string& length, const Mode
   return batch;
 }
 
-// All heads of a layer, across its groups.  [h, L_q, L_k]
+// Attention [h, L_q, L_k] of all heads of a layer, across its head groups.
 Tensor attention_of(const Trace& trace, Stack stack, AttentionKind kind, Index layer) {
   std::vector<Tensor> heads;
   for (const AttentionTap& tap : trace.attention) {

@@ -148,7 +148,7 @@ TEST(Llama, LoadsWithLittleExtraMemory) {
   const double before = peak_memory(true);
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
   const double used = peak_memory(false) - before;
-  EXPECT_GE(used, 0.9 * size);  // else nothing was measured
+  EXPECT_GE(used, 0.9 * size);  // else the peak was not measured
   EXPECT_LE(used, 1.15 * size);
 }
 

@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Field "VmHWM" (peak) or "VmRSS" (now) of this process's resident memory, in bytes.
+// Resident memory of this process in bytes: field "VmHWM" (peak) or "VmRSS" (current).
 double resident_memory(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -109,7 +109,7 @@ TEST(CheckpointMemory, RejectsModelBeyondBudgetBeforeReading) {
   EXPECT_NE(refusal.find("its weights need 280 MB of memory, the limit is 256 MB"),
             std::string::npos)
       << refusal;
-  EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // because of missing tensors
+  EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // tensors are missing
 }
 
 }  // namespace ATTNSCOPE_FILE

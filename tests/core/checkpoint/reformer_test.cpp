@@ -45,7 +45,7 @@ TEST(Reformer, NotesOriginOfHashes) {
   EXPECT_FALSE(drawn.weights.contains("layers.1.groups.0.lsh.rotation"));
   ASSERT_EQ(drawn.notes.size(), 2u);
   EXPECT_NE(drawn.notes[0].find("num_buckets"), std::string::npos);
-  EXPECT_EQ(drawn.config.groups[1][0].variant.values.integer("buckets"), 16);  // 2 · 80/8, as 2^n
+  EXPECT_EQ(drawn.config.groups[1][0].variant.values.integer("buckets"), 16);  // 2^n <= 2 · 80/8
 }
 
 ModelConfig reversible_config() {
@@ -155,7 +155,7 @@ TEST(Reformer, ValidatesNumberRanges) {
     expect_refusal(std::string(R"({"axial_pos_shape": )") + shape + "}",
                    "axial_pos_shape: expected two numbers of at least 1");
   }
-  // Rows and columns for a text of maximum length.
+  // Rows times columns must equal the maximum text length.
   expect_refusal(R"({"axial_pos_shape": [1, 79]})",
                  "axial_pos_shape: expected two numbers with a product");
   EXPECT_EQ(load_error(R"({"axial_pos_shape": [1, 80]})").find("axial_pos_shape"),
@@ -164,11 +164,11 @@ TEST(Reformer, ValidatesNumberRanges) {
   std::string many = R"(["lsh")";
   for (int n = 1; n < 1025; ++n) many += R"(, "lsh")";
   expect_refusal(R"({"attn_layers": )" + many + "]}", "attn_layers: expected from 1 to 1024");
-  // Buckets as two numbers, whose product has a limit.
+  // The product of two numbers of buckets has a limit.
   expect_refusal(R"({"num_buckets": [1024, 1025]})", "num_buckets: expected fewer");
   EXPECT_EQ(load_error(R"({"num_buckets": [1024, 1024]})").find("num_buckets: expected fewer"),
             std::string::npos);
-  // Chunks of both kinds together.
+  // The common multiple of both chunk lengths has a limit.
   expect_refusal(R"({"lsh_attn_chunk_length": 999983, "local_attn_chunk_length": 1000003})",
                  "lsh_attn_chunk_length: expected chunks with a smaller common multiple");
 }

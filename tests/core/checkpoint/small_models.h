@@ -35,7 +35,7 @@ inline Checkpoint changed_layout(const std::string& layout, const std::string& m
   return load_checkpoint(folder.path().string());
 }
 
-// Expects an InputError that contains `named`.
+// Expects an InputError whose message contains `named`.
 inline void expect_input_error(const std::string& layout, const std::string& members,
                                const std::string& named) {
   const std::string error = message_of<InputError>([&] { changed_layout(layout, members); });

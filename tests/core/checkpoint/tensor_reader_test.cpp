@@ -36,7 +36,7 @@ TEST(TensorReader, TransposesMatricesOfAnySize) {
   }
 }
 
-// Covers the borders of the pieces that are checked at a time.
+// Tests the borders between the pieces that are checked one after the other.
 TEST(TensorReader, FindsEveryNonFiniteNumber) {
   constexpr Index kPiece = Index{1} << 20, kCount = 2 * kPiece + 3;
   Tensor numbers = Tensor::zeros({kCount});
@@ -90,7 +90,7 @@ TEST(TensorReader, KeepsNarrowMatricesOfLargeModels) {
 }
 
 TEST(SameNumbers, ComparesEveryNumber) {
-  constexpr Index kPiece = (Index{1} << 20) / 4;  // of 32 bits
+  constexpr Index kPiece = (Index{1} << 20) / 4;  // number of 32-bit numbers
   const Tensor one = testing::random_tensor({2 * kPiece + 5}, 1);
   for (const Index at : {Index{0}, kPiece - 1, kPiece, 2 * kPiece, 2 * kPiece + 4}) {
     Tensor other = one.copy();
@@ -100,7 +100,7 @@ TEST(SameNumbers, ComparesEveryNumber) {
   }
   const StoredTensors tensors{{"a", stored(Tensor::zeros({4}))},
                               {"b", stored(Tensor::zeros({2, 2}))}};
-  EXPECT_FALSE(are_equal_or_missing(tensors, "a", "b"));  // of another shape
+  EXPECT_FALSE(are_equal_or_missing(tensors, "a", "b"));  // different shapes
   EXPECT_TRUE(are_equal_or_missing(tensors, "a", "none"));
   EXPECT_TRUE(are_equal_or_missing(tensors, "none", "a"));
 }

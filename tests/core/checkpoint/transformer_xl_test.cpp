@@ -17,7 +17,7 @@ TEST(TransformerXl, RejectsUnsupportedSettingsByName) {
   };
   expect_error(R"({"attn_type": 1})", "attn_type");
   expect_error(R"({"pre_lnorm": true})", "pre_lnorm");
-  expect_error(R"({"d_embed": 16})", "emb_layers");  // requires tables of another width
+  expect_error(R"({"d_embed": 16})", "emb_layers");  // the stored tables have another width
   expect_error(R"({"cutoffs": [60, 20]})", "cutoffs");
   expect_error(R"({"cutoffs": [20]})", "emb_layers");
   expect_error(R"({"div_val": 100})", "narrowing");

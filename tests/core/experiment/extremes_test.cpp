@@ -30,8 +30,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index kTokens = 5000;
 
-// ATTNSCOPE_EXTREMES=all: the bundled model, stopped at several moments, with a table; any other
-// value: only cases whose names contain it.
+// ATTNSCOPE_EXTREMES=all stops the bundled model at several moments and prints a table. Any other
+// value selects the cases whose names contain it.
 bool is_thorough() {
   return std::getenv("ATTNSCOPE_EXTREMES") != nullptr;
 }
@@ -59,7 +59,7 @@ class WorkClock {
   clockid_t thread_{};
 };
 
-// Limit in seconds from the request to the end.
+// Limit in seconds from the cancellation to the end of the work.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kMaxSeconds = 1;  // sanitizers are slow and check other properties
 #else
@@ -109,8 +109,8 @@ std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
 
 // Result of work that was cancelled after `milliseconds`.
 struct Outcome {
-  std::string refusal;                        // empty: it ran
-  bool finished = false;                      // true if it ended before the cancellation
+  std::string refusal;                        // empty: the work ran
+  bool finished = false;                      // true if the work ended before the cancellation
   double wall_seconds = 0, busy_seconds = 0;  // seconds from cancellation to end
   std::size_t peak = 0;                       // bytes of arrays
 };
@@ -252,7 +252,7 @@ TEST_F(Extremes, EveryEncodingStopsOrIsRefused) {
   }
 }
 
-// Memory, recurrence over depth and time, exits, two stacks, masks.
+// Models with memory, recurrence over depth and time, exits, two stacks, masks.
 TEST_F(Extremes, EveryKindOfModelStops) {
   std::vector<std::string> models{
       "universal",          "exits-calm",   "exits-geometric", "memory-xl", "memorizing",

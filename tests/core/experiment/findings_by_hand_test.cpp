@@ -118,8 +118,8 @@ TEST(ExitStudy, ExitsAtConfidenceThreshold) {
   EXPECT_EQ(study.exit_layers_at(0.5, 0), (Layers{1, 0, 2, 0}));
 }
 
-// Each token but the last of a text has a key; its context begins with its window. Every window but
-// the first begins with the second half of the previous one.
+// Each token but the last of a text has a key, whose context begins with the token's window. Every
+// window but the first begins with the second half of the previous one.
 TEST(Datastore, ContainsNextTokenOfEachContext) {
   ModelConfig config = testing::small_config({.vocabulary = 20, .context = 6, .layers = 2});
   const Model model = make_model(config, 3);

@@ -287,8 +287,8 @@ TEST_F(ImportedTensorsTest, NotesRowSumsBeyondRounding) {
   EXPECT_TRUE(trace(save("causal.safetensors", {{"a", weights({2, 6, 6}, true)}})).notes.empty());
 }
 
-// Also detects causal masks after keys that all queries see, but none with fewer keys than queries
-// or with a forbidden earlier pair.
+// Detects a causal mask after keys that all queries see. Detects none if there are fewer keys than
+// queries or an earlier pair is forbidden.
 TEST_F(ImportedTensorsTest, DetectsCausalMask) {
   const Trace late_trace = trace(save("late.safetensors", {{"a", weights({2, 3, 5}, true)}}));
   const Pattern& pattern = *late_trace.attention[0].result.pattern;
@@ -316,7 +316,7 @@ TEST_F(ImportedTensorsTest, DetectsCausalMask) {
   Tensor with_future_pair = weights({2, 4, 4}, true);
   with_future_pair(0, 1, 3) = 0.5F;
   EXPECT_EQ(pattern_heads(with_future_pair), 2);
-  Tensor fewer_keys = Tensor::zeros({2, 4, 3});  // the first query has no keys
+  Tensor fewer_keys = Tensor::zeros({2, 4, 3});  // the first query attends to no key
   for (Index a = 0; a < 2; ++a) {
     for (Index i = 0; i < 4; ++i) {
       for (Index j = 0; j < i; ++j) fewer_keys(a, i, j) = 1 / static_cast<float>(i);

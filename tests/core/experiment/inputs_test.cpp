@@ -41,7 +41,7 @@ std::vector<std::int32_t> token_types(const ModelConfig& config, std::vector<Tra
 
 using Ids = std::vector<std::int32_t>;
 
-// Tokens after the first separator, if any, belong to the second sentence.
+// Tokens after the first separator belong to the second sentence.
 TEST(Inputs, SentencesEndAtSeparators) {
   const ModelConfig config = bidirectional_config(2);
   EXPECT_EQ(token_types(config, tokens_of({101, 1, 2, 102, 3, 4, 102})),

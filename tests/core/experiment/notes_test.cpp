@@ -245,7 +245,7 @@ TEST(Notes, ReportPatternsThatOmitNoKeys) {
   EXPECT_FALSE(has_note(Pattern::causal(4, 4)));
   EXPECT_FALSE(has_note(rows_of(1, 3, 4, all_keys)));      // not square
   EXPECT_FALSE(has_note(rows_of(1, 1, 1, earlier_keys)));  // one token
-  // Same number of pairs as a causal mask, but different ones.
+  // As many pairs as in a causal mask, but different pairs.
   EXPECT_FALSE(has_note(rows_of(1, 4, 4, [](Index, Index i) {
     return std::pair<Index, Index>{i, 4};
   })));

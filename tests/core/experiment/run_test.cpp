@@ -267,7 +267,7 @@ TEST_F(Run, NotesPredictionsThatSeeTargets) {
   EXPECT_FALSE(has_note());
   run_spec.causal = false;
   EXPECT_TRUE(has_note());
-  // Not if attention is causal by definition.
+  // No note if attention is causal by definition.
   run_spec.variant = Choice{"strided", default_values(variant("strided").parameters)};
   EXPECT_FALSE(has_note());
 }

@@ -185,7 +185,7 @@ TEST_F(RunnerTest, CancelledRunEndsSoon) {
   request(slow_session());
   wait_until_running();
   runner_.cancel();
-  // The limit is 50 ms; the rest allows for other processes.
+  // Cancellation takes at most 50 ms; the tenfold limit allows for other processes.
   EXPECT_LT(milliseconds_until_idle(), 500 * kSanitizerFactor);
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));

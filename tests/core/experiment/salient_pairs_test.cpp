@@ -186,7 +186,7 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
   std::ranges::sort(expected, std::ranges::greater{});
   ASSERT_GT(expected.size(), 8u);
   expected.resize(8);
-  // Each selected pair halves the scores of those with its head, query or key.
+  // Each selected pair halves the scores of pairs with its head, query or key.
   std::vector<std::pair<Index, Index>> order;
   std::vector<double> scores;
   while (!expected.empty()) {
@@ -270,7 +270,7 @@ TEST_F(SalientPairs, SurprisalSumsTokensOfWord) {
   EXPECT_EQ(best_pairs[0].key, 2);
   const double distance = static_cast<double>(best_pairs[0].words);
   const double surprise_factor = std::log1p(4.0) * std::log1p(2.0 + 3.0);
-  // Of the queries that can attend to the key, only this one does.
+  // Only this query attends to the key, of all queries that can.
   const double query_count = 8 - 3;
   EXPECT_NEAR(best_pairs[0].score,
               (0.5 - 0.5 / query_count / 2) * std::log1p(distance) * surprise_factor, 1e-5);

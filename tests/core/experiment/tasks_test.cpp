@@ -147,9 +147,9 @@ TEST(Rollouts, CountAchievedReturns) {
     walk.reached = reached;
     rollouts.all.push_back(walk);
   };
-  add(7, 1, {7, 12}, true);             // above the goal, direct
-  add(7, 2, {7, 2, 7, 12}, true);       // one step late
-  add(17, 1, {17, 22, 22, 22}, false);  // below it, never
+  add(7, 1, {7, 12}, true);             // starts above the goal, reaches it directly
+  add(7, 2, {7, 2, 7, 12}, true);       // reaches the goal one step late
+  add(17, 1, {17, 22, 22, 22}, false);  // starts below the goal, never reaches it
   EXPECT_NEAR(rollouts.find(7, 2)->achieved(), -0.3, 1e-6);
   EXPECT_NEAR(rollouts.find(17, 1)->achieved(), -0.4, 1e-6);
   EXPECT_NEAR(rollouts.mean_achieved(1), (-0.1 - 0.4) / 2, 1e-6);
@@ -330,7 +330,7 @@ TEST(Rollouts, CountRolloutsThatAchieveReturn) {
     walk.reached = reached;
     rollouts.all.push_back(walk);
   };
-  add(7, 1, 1, true);    // one step from the goal, taken
+  add(7, 1, 1, true);    // one step from the goal, reached
   add(17, 1, 3, true);   // two steps too many
   add(11, 1, 1, false);  // misses the goal
   add(2, 1, 1, true);    // two steps away: impossible
@@ -381,7 +381,7 @@ TEST(Completion, StartsFromGivenRows) {
   EXPECT_EQ(complete(1, 12)->given, 3);
   EXPECT_EQ(complete(1, 12)->whole.size(), 12u);
   EXPECT_EQ(complete(-1, 12)->given, 6);
-  EXPECT_EQ(complete(-1, 5)->given, 5);  // fewer than the rows
+  EXPECT_EQ(complete(-1, 5)->given, 5);  // fewer pixels than the given rows
   EXPECT_TRUE(complete(-1, 5)->whole.empty());
   EXPECT_TRUE(std::isnan(complete(-1, 5)->mean_error()));
   EXPECT_EQ(complete(-1, 5)->ids.size(), 12u);

@@ -222,7 +222,7 @@ TEST(Gif, AcceptsSizesDelaysAndPalettesUpToTheirLimits) {
   }
 }
 
-// Colours that are not in the palette map to the nearest one, the first among equals.
+// Colours that are not in the palette map to the nearest palette colour, the first if several are.
 TEST(Gif, MapsToTheNearestColours) {
   GifEncoder encoder(4, 1, {{{10, 10, 10}, {20, 10, 10}, {200, 0, 0}, {0, 200, 0}}}, 0.1);
   const Rgb colours[] = {{15, 10, 10}, {16, 11, 9}, {90, 120, 0}, {255, 0, 100}};

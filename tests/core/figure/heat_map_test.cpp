@@ -140,7 +140,7 @@ TEST(HeatMap, DownloadsFromADevice) {
 TEST(HeatMap, SupportsAnyRange) {
   HeatMap map = whole_map(testing::random_tensor({60, 90}, 6));
   map.row = 7.5;
-  map.height = 40;  // as many cells as pixels, all of them cut
+  map.height = 40;  // as many cells as pixels, but cells begin within pixels
   map.column = 30.25;
   map.width = 55.5;
   expect_matches_definition(map, 17, 40);

@@ -61,7 +61,7 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-// The image in the SVG of a single item; empty if there is none.
+// The image in the SVG of a single item; empty if the SVG has no image.
 Image decode_embedded_image(const Item& item) {
   DisplayList list;
   list.width = list.height = 100;
@@ -102,7 +102,7 @@ TEST(Svg, EmbedsImagesOfFourPixelsPerUnit) {
   EXPECT_EQ(decode_embedded_image(small_map).width, 0);
 }
 
-// An image larger than its box in either direction keeps its own pixels.
+// An image keeps its pixels if its box has fewer in either direction.
 TEST(Svg, EnlargesImagesSmallerThanTheirBoxes) {
   const Tensor colours = Tensor::full({6, 20, 3}, 0.25f);
   EXPECT_EQ(decode_embedded_image(ColourImage{{0, 0, 10, 10}, colours}).width, 40);

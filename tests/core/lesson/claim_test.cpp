@@ -29,9 +29,9 @@ TEST(Claim, InheritsLayerAndHeadFromStep) {
 
 TEST(Claim, RejectsUnmeasurableClaims) {
   EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "beauty"}, {"least", 1}}), InputError);
-  EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "entropy"}}), InputError);  // no limit
+  EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "entropy"}}), InputError);  // no bound
   EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "weight"}, {"least", 1}}),
-               InputError);  // no pair
+               InputError);  // neither "query" nor "key"
   EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "difference"}, {"most", 1}}), InputError);
   EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"query", 1}}),
                InputError);
@@ -100,7 +100,7 @@ TEST(Claim, FormatsLimits) {
   EXPECT_EQ(text(std::nullopt, 0.5, 0.5), "0.5");
   EXPECT_EQ(text(std::nullopt, 0.5, 0.2), "0.2 (at most 0.5)");
   EXPECT_EQ(text(0.9, 1, 0.90001), "0.9 (at least 0.9, at most 1)");
-  EXPECT_EQ(text(std::nullopt, 0, -0.5), "-0.5 (at most 0)");  // not a vanishing difference
+  EXPECT_EQ(text(std::nullopt, 0, -0.5), "-0.5 (at most 0)");  // "below 0" would be wrong
   EXPECT_EQ(text(std::nullopt, 1e-3, 0.0005), "5e-4 (at most 0.001)");
   EXPECT_EQ(text(std::nullopt, 9e-4, 0.0005), "below 9e-4");
   EXPECT_EQ(text(2e6, std::nullopt, 999999, false), "999999 (at least 2e6)");

@@ -114,7 +114,7 @@ TEST(BundledLessons, ClaimsHoldAndPicturesCanBeDrawn) {
   }
 }
 
-// Relative file names start at the lesson's folder; an empty name stays empty.
+// Relative file names refer to the lesson's folder; an empty name stays empty.
 TEST_F(Lessons, ResolveRelativeFiles) {
   const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
     "session": {"attnscope": 1},

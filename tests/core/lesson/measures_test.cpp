@@ -212,7 +212,7 @@ TEST(Measures, CountLayersToReach) {
   EXPECT_EQ(measure_value("layers_to_reach_all", {bidirectional, nullptr}), 1);
 }
 
-// Pixels attend in one layer; two layers of the strided factorisation connect all earlier pixels.
+// In the strided factorisation, two layers connect each pixel with all earlier pixels.
 TEST(Measures, CountLayersToReachOfImage) {
   Session session;
   session.run.tensors = {(testing::source_folder() / "assets" / "samples" / "digit.png").string(),
@@ -261,7 +261,7 @@ TEST(Measures, AverageBitsPerToken) {
   trace->token_bits[2] = 6;
   EXPECT_EQ(measure_value("bits", {trace, nullptr}, 1), 4.5);
   EXPECT_EQ(measure_value("bits", {trace, nullptr}, 2), 6);
-  EXPECT_THROW(measure_value("bits", {trace, nullptr}, 0), InputError);  // no prediction before it
+  EXPECT_THROW(measure_value("bits", {trace, nullptr}, 0), InputError);  // not predicted
   EXPECT_THROW(measure_value("bits", {trace, nullptr}, 3), InputError);
 }
 
@@ -413,7 +413,7 @@ TEST(Measures, EvaluateSpanMask) {
   claim.least = 0;
   claim.view = testing::settings_with("span", R"({"z": 4, "ramp": 4})");  // set in the view
   EXPECT_NEAR(check(claim, run_of("full", "none")).value, 0.75, 1e-6);
-  EXPECT_EQ(check(claim, single_run).value, 0);  // beyond the model's maximum span
+  EXPECT_EQ(check(claim, single_run).value, 0);  // the pair is beyond the model's maximum span
 }
 
 TEST(Measures, CompareContentScores) {
@@ -430,7 +430,7 @@ TEST(Measures, EvaluateSinusoids) {
   double expected = 0;  // the mean of cos(ω) over the frequencies, and as many zeros
   for (int t = 0; t < 4; ++t) expected += std::cos(std::pow(10000.0, -2.0 * t / 8)) / 8;
   EXPECT_NEAR(measure_value("position_similarity", single_run, 1, 2), expected, 1e-6);
-  EXPECT_NEAR(measure_value("closest_positions", single_run), expected, 1e-6);  // one step apart
+  EXPECT_NEAR(measure_value("closest_positions", single_run), expected, 1e-6);  // positions 1 apart
 }
 
 // Shares of a sum add up to 1.
@@ -441,7 +441,7 @@ TEST(Measures, EvaluateShares) {
   double values = 0;
   for (Index key = 0; key < 9; ++key) values += measure_value("value_share", run, 8, key);
   EXPECT_NEAR(values, 1, 1e-4);
-  EXPECT_EQ(measure_value("value_share", run, 3, 8), 0);  // not allowed
+  EXPECT_EQ(measure_value("value_share", run, 3, 8), 0);  // the pair is not allowed
   double heads = 0;
   Claim claim;
   claim.measure = "head_share";
@@ -449,7 +449,7 @@ TEST(Measures, EvaluateShares) {
   claim.least = 0;
   for (claim.head = 0; claim.head < 3; ++claim.head) heads += check(claim, run).value;
   EXPECT_NEAR(heads, 1, 1e-4);
-  // |update| / |residual stream|, from the taps.
+  // |update| / |residual stream|, both from the taps.
   const auto length = [&](const char* tap) {
     double sum = 0;
     const Tensor& rows = run.trace->taps.at(tap);
@@ -559,7 +559,6 @@ TEST(Measures, IncludeTheirLimits) {
   EXPECT_FALSE(holds(0.13, 0.2));
 }
 
-// Rows whose sum is not 1, and non-causal weights.
 TEST(Measures, AcceptNonCausalUnnormalisedWeights) {
   const Traces unnormalised{trace_of({5, 6, 7}, {1, 0, 0.25F, 0.5F, 0.4F, 0, 0, 0.5F, 0.7F}),
                             nullptr};
@@ -572,7 +571,7 @@ TEST(Measures, AcceptNonCausalUnnormalisedWeights) {
   EXPECT_NEAR(measure_value("largest_weight", unnormalised), (1 + 0.5 + 0.7) / 3, 1e-6);
 }
 
-// Heads with the same pairs share one pattern; the last head uses it as well.
+// Heads with equal allowed pairs share one pattern, which also serves the last head.
 TEST(Measures, EvaluateLastHeadOfSharedPattern) {
   const std::vector<float> uniform_weights = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
   const auto trace = trace_of_heads({kWeights, uniform_weights});
@@ -586,7 +585,7 @@ TEST(Measures, EvaluateLastHeadOfSharedPattern) {
   };
   const Traces single_run{trace, nullptr};
   EXPECT_EQ(at_head("keys_of_query", single_run, 2), 3);
-  // Four heads: the lower median.
+  // The median of four heads is the lower middle value.
   const std::vector<float> one_hot_weights = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const Traces four_heads{
       trace_of_heads({uniform_weights, one_hot_weights, kWeights, one_hot_weights}), nullptr};
@@ -636,7 +635,7 @@ TEST(Measures, CompareKeysOfNeighbouringHeads) {
   }
 }
 
-// Scores precede the softmax of any kind; heads without a softmax have none.
+// Heads with any kind of softmax have scores; heads without a softmax have none.
 TEST(Measures, ComputeScoresOfSpanSoftmax) {
   const Traces spans = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
   const Part& part = *spans.trace->attention.front().result.part;
@@ -682,7 +681,7 @@ TEST(Measures, LimitSpansWithWideRamps) {
   claim.least = 0;
   claim.view = testing::settings_with("span", R"({"z": 4, "ramp": 4})");
   claim.key = 2;
-  EXPECT_EQ(check(claim, single_run).value, 1);  // at the model's maximum span
+  EXPECT_EQ(check(claim, single_run).value, 1);  // the pair is at the model's maximum span
   claim.key = 1;
   EXPECT_EQ(check(claim, single_run).value, 0);
 }
@@ -711,7 +710,7 @@ TEST(Measures, CompareExitsWithOracle) {
   study->guess = IntTensor::zeros({3, 4});
   study->distribution = Tensor::from(
       {4, 3}, {0.5F, 0.3F, 0.2F, 0.1F, 0.8F, 0.1F, 0.6F, 0.2F, 0.2F, 0.2F, 0.2F, 0.6F});
-  study->oracle = {0, 2, 0, -1};  // most likely: 0, 1, 0, 2; the last token has no next one
+  study->oracle = {0, 2, 0, -1};  // most likely: 0, 1, 0, 2; no token follows the last
   traces.findings.set(Findings::exits, std::shared_ptr<const ExitStudy>(study));
   EXPECT_NEAR(measure_value("oracle_agreement", traces), 2.0 / 3, 1e-12);
 }

@@ -137,7 +137,7 @@ TEST(EmbeddingAndHead, UseFirstLayersWeightsInSharingLayers) {
   EXPECT_TRUE(model.weights.contains("layers.0.attn.wq"));
   EXPECT_FALSE(model.weights.contains("layers.1.attn.wq"));  // layers use weight sets 0, 0, 1
   EXPECT_TRUE(model.weights.contains("layers.2.attn.wq"));
-  Model unshared_model = model;  // the same weights, copied to each layer
+  Model unshared_model = model;  // weights copied to each layer
   unshared_model.config.own_layers = 0;
   for (const auto& [name, weight] : model.weights) {
     const std::string first = "layers.0.";

@@ -59,7 +59,7 @@ struct ReferenceResult {
   std::vector<std::vector<Rows>> attention;  // [layers][heads]
 };
 
-// The model's equations, for uniform groups with the encodings none or rope.
+// Computes the equations of a model with uniform groups and the encoding none or rope.
 ReferenceResult compute_reference(const Model& model, const std::vector<std::int32_t>& ids) {
   const ModelConfig& c = model.config;
   const auto norm = [&](const Rows& x, const std::string& name) {
@@ -261,7 +261,7 @@ TEST(Forward, GradientMatchesFiniteDifferences) {
   const auto loss_value = [&] { return static_cast<double>(loss().value()[0]); };
   const testing::Differences settings{{1e-2f, 3e-3f}, 5e-3, 5};
   for (auto& [name, weight] : model.weights) {
-    if (name == "layers.0.attn.bk") {  // without positions it shifts all scores of a row equally
+    if (name == "layers.0.attn.bk") {  // without positions, bk shifts all scores of a row equally
       EXPECT_TRUE(
           testing::has_no_gradient(weight.gradient(), weight.value(), loss_value, 1e-4, settings));
       continue;
@@ -335,7 +335,7 @@ TEST(Forward, StopsSoonAfterARequest) {
   requester.join();
   const std::chrono::duration<double, std::milli> delay =
       std::chrono::steady_clock::now() - requested_at;
-  // The specified limit is 50 ms; the rest allows for other processes.
+  // The specified limit is 50 ms; the test allows 200 ms because other processes may run.
   RecordProperty("milliseconds", std::to_string(delay.count()));
   EXPECT_LT(delay.count(), 200);
 }

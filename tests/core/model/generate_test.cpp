@@ -117,7 +117,8 @@ TEST(Generate, CachesEveryModeOfAVariant) {
         const ModelConfig config = small_config(choice, default_encoding());
         if (!is_supported(config)) continue;
         SCOPED_TRACE(v.id + " " + mode);
-        // Small weights, or cancellation in trigonometric features amplifies rounding errors.
+        // Small weights: with large ones, cancellation in trigonometric features amplifies
+        // rounding.
         expect_matches_whole_pass(make_random_model(config, 0.2));
         ++mode_count;
       }
@@ -145,7 +146,7 @@ TEST(Generate, CannotCacheGatedModels) {
   EXPECT_NE(cache_refusal(small_config(gated, default_encoding())), "");
 }
 
-// Models without a cache recompute, or are rejected for the same reason as by forward().
+// Models that cannot be cached recompute the sequence or are rejected as by forward().
 TEST(Generate, RecomputesModelsThatCannotBeCached) {
   int case_count = 0;
   for (const Variant& v : variants()) {
@@ -319,7 +320,7 @@ TEST(Generate, ContinuesInEveryArchitecture) {
   EXPECT_GE(count, 4);
 }
 
-// Earlier segments stay in memory, and only the current one is processed again.
+// Earlier segments stay in memory; only the current segment is processed again.
 TEST(Generate, RecomputesOnlyTheCurrentSegment) {
   for (const char* id : {"segment_memory", "compressive", "memorizing", "full"}) {
     SCOPED_TRACE(id);
@@ -434,7 +435,7 @@ TEST(Generate, SkipsRowsInEveryVariant) {
   EXPECT_GT(case_count, 15);
 }
 
-// When tokens arrive one by one, thresholds decay along the context.
+// With a cache, thresholds decay along the context instead of the text.
 TEST(Generate, ThresholdsDecayAlongTheContext) {
   ModelConfig config = with_exits(exit_rule("saturation"));
   config.exits->values.set("decay", 4.0);

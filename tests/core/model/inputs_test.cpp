@@ -1,4 +1,4 @@
-// Input kinds other than text, up to their limits.
+// Inputs other than text, up to the limits of their sizes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ std::string refusal_of(const Action& action) {
   return "";
 }
 
-// A small configuration with these members changed.
+// Small configuration in which `members` replace the defaults.
 ModelConfig config_of(const std::string& members) {
   Json config = parse_json(R"({"vocabulary": 5, "context": 12, "width": 8, "layers": 1, "heads": 2,
       "hidden": 6})",
@@ -43,7 +43,7 @@ TEST(ImageInput, AcceptsPixelsUpToItsSizeAndLevels) {
   const std::vector<std::int32_t> whole{0, 1, 2, 3, 3, 2, 1, 0, 0, 1, 2, 3};
   const Batch batch = kind.batch(whole, config);
   ASSERT_EQ(batch.ids.shape(), (Shape{1, 12}));
-  EXPECT_EQ(batch.ids[0], 4);  // the start
+  EXPECT_EQ(batch.ids[0], 4);  // the start id
   for (Index n = 0; n < 12; ++n) {
     EXPECT_EQ(batch.targets[n], whole[static_cast<std::size_t>(n)]);
     if (n > 0) {
@@ -265,8 +265,8 @@ TEST(Trajectory, AcceptsStepsUpToTheMaximum) {
   EXPECT_TRUE(testing::close(run(model, second, {}).logits.value(), with_action.slice(1, 1), 1e-5));
 }
 
-// Expected by definition: scores of the neighbours weighted by exp(-distance²/sigma), minus lambda
-// per layer; ties: first layer.
+// Definition: sum of neighbouring scores weighted by exp(-distance²/sigma), minus lambda per layer.
+// Ties: first layer.
 TEST(ExitOracle, ChoosesLayerWithHighestScore) {
   const Index rows = 6, vocabulary = 4;
   for (const bool by_sequence : {false, true}) {

@@ -97,7 +97,7 @@ TEST(Interventions, DisabledLayerPassesItsInputThrough) {
   EXPECT_TRUE(testing::close(disabled_trace.taps.at("layers.0.residual"),
                              disabled_trace.taps.at("embed"), 0));
   EXPECT_EQ(disabled_trace.layer_count({}), 2);  // its attention can still be inspected
-  // Equals a model that consists of the other layer only.
+  // The result equals a model that consists of the other layer only.
   ModelConfig one_layer = config_with(default_variant(), true);
   one_layer.layers = 1;
   one_layer.groups.resize(1);

@@ -26,7 +26,7 @@ TEST(Linear, ComputesProductPlusBias) {
                     testing::tensor_of(testing::times_transposed(testing::rows_of(x), wt))));
 }
 
-// Large enough for several blocks of rows, the last of them shorter; with gradients, one block.
+// The matrices need several blocks of rows, with a shorter last block; with gradients, one block.
 TEST(Linear, GivesSameResultInBlocks) {
   const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
   const Tensor in_one_block = linear(x, Var::parameter(w), Var()).value();
@@ -41,7 +41,7 @@ TEST(Linear, ThrowsStoppedOnRequest) {
 }
 
 // Products of models with billions of parameters are slow and therefore check for a stop. Measures
-// the shortest of several delays, since other processes use the processor, too.
+// the shortest of several delays, because other processes may run.
 TEST(Linear, StopsWithinAHundredMilliseconds) {
   const Tensor x = random_tensor({512, 2048}, 1), w = random_tensor({2048, 5632}, 2);
   double min_delay = 1e9;

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Compares with the number of keys in the widest segment of a long text.
+// Compares max_keys() with the keys of the widest segment of a long text.
 TEST(MaxKeys, CoverSegmentAndMemory) {
   const ModelConfig base_config = testing::small_config({});
   EXPECT_EQ(max_keys(base_config, 1000), 1000);

@@ -1,7 +1,7 @@
-// Small models of every kind that configurations support, with weights far from zero: invalid
-// combinations with their reasons, and numerical results of the others, layer by layer. The golden
-// numbers were compared with the equations and with other libraries (forward_test.cpp,
-// sweep_test.cpp, tests/layouts); a change needs a justification.
+// Small models of every kind that configurations support, with weights far from zero: reasons why
+// combinations are invalid, and numerical results of valid ones, layer by layer. The golden numbers
+// were compared with the equations and with other libraries (forward_test.cpp, sweep_test.cpp,
+// tests/layouts); a change needs a justification.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr double kHaltingTolerance = 2e-2;  // halting amplifies the differences
 
 struct Kind {
   const char* name;
-  const char* members;  // config members that replace those of kBaseConfig
+  const char* members;  // config members that replace members of kBaseConfig
 };
 
 constexpr const char* kBaseConfig = R"({"vocabulary": 11, "context": 16, "width": 12, "layers": 3,
@@ -134,7 +134,7 @@ const std::vector<Kind>& choices() {
   return list;
 }
 
-// Base configuration with these members replaced, nested members as a whole.
+// Base configuration in which `members` replace top-level members.
 Json config_of(std::initializer_list<const char*> members) {
   Json config = parse_json(kBaseConfig, "usual");
   for (const char* text : members) {
@@ -153,7 +153,7 @@ std::string refusal(const Json& config) {
   return "";
 }
 
-// Compatibility. Pairs of choices are listed if neither alone explains the result.
+// Pairs of choices are listed only if neither choice alone explains the result.
 TEST(ModelKinds, RefusalsMatchGolden) {
   std::string text;
   for (const Kind& shape : shapes()) {
@@ -277,7 +277,7 @@ double address_number(const Address& address) {
          0.05 * static_cast<double>(address.layer) + 0.013 * static_cast<double>(address.group);
 }
 
-// Number of records of each type, and one number that depends on all of them.
+// Number of records of each kind, and a number that depends on all records of the kind.
 class RecordTotals {
  public:
   void add(const std::string& kind, double value) {
@@ -327,7 +327,7 @@ void add_trace(const Trace& trace, Numbers& numbers) {
   totals.add_to(numbers);
 }
 
-// Adds the logit lens, and the resulting early exits.
+// Adds the results of the logit lens, and the early exits that they imply.
 void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
   const LogitLens lens = logit_lens(model, trace);
   RecordTotals totals;
@@ -346,7 +346,7 @@ void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
   totals.add_to(numbers);
 }
 
-// Adds generation beyond the context, and beam search.
+// Adds results of generation beyond the context and of beam search.
 void add_continuations(const Model& model, Numbers& numbers) {
   const ModelConfig& c = model.config;
   if (!input_kind(c.input.id).is_text || !c.model_options.output_head) return;
@@ -519,7 +519,7 @@ TEST(ModelKinds, NumbersMatchGolden) {
   }
 }
 
-// Variants, encodings and choices with caches, and reasons why others have none.
+// Variants, encodings and choices that can be cached, and reasons why others cannot.
 TEST(ModelKinds, CachesMatchGolden) {
   testing::NamesByResult results;
   const auto add = [&](const std::string& name, const Json& json) {

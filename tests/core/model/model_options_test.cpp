@@ -29,7 +29,7 @@ ModelConfig base_config() {
   return config;
 }
 
-// Combines as many compatible options as possible; other_options() has most of the others.
+// Combines as many compatible options as possible. other_options() has most remaining options.
 ModelConfig config_with_many_options() {
   ModelConfig config = base_config();
   ModelOptions& options = config.model_options;

@@ -48,7 +48,7 @@ TEST(Model, CountsItsParameters) {
   EXPECT_EQ(parameter_count(small_config()), 11 * 8 + 2 * (8 + 4 * 64 + 8 + 3 * 96) + 8);
 }
 
-// Sinusoids have a mean square of 1/2.
+// The mean square of a sinusoid is 1/2, much more than the default of token vectors.
 TEST(Model, InitialisesTokenVectorsLargerForSinusoidalPositions) {
   const auto deviation = [](const std::string& id) {
     ModelConfig config = small_config();
@@ -99,7 +99,7 @@ TEST(Model, RejectsGroupsWithTooManyWeights) {
   }
 }
 
-// Covers every registered encoding: encodings with weights start untrained.
+// Covers every registered encoding: weights of a new encoding are untrained.
 TEST(Model, ListsUntrainedWeightsOfNewGroups) {
   const Model model = make_model(small_config(), 1);
   int encoding_count = 0;
@@ -114,7 +114,8 @@ TEST(Model, ListsUntrainedWeightsOfNewGroups) {
     EXPECT_EQ(regrouped.untrained.size(), added) << candidate.id;
     if (added == 0) continue;
     ++encoding_count;
-    // With the same encoding they remain untrained; with another one they are removed.
+    // With the same encoding the new weights remain untrained; with another encoding they are
+    // removed.
     EXPECT_EQ(with_groups(regrouped, regrouped.config.groups, true).untrained, regrouped.untrained);
     EXPECT_TRUE(with_groups(regrouped, model.config.groups, true).untrained.empty());
   }
@@ -247,7 +248,7 @@ TEST(Model, MarksOnlyNewHeadsOfAnEncodingAsUntrained) {
   }
 }
 
-// Untrained weights have illustrative values; training starts from the usual initial ones.
+// Untrained weights have illustrative values; training starts from initial values.
 TEST(Model, GivesUntrainedWeightsIllustrativeValues) {
   const Model plain = mixed_model(default_variant(), default_encoding()).model;
   const auto illustrative = [&](const Choice& variant, const Choice& encoding, bool causal,
@@ -290,7 +291,7 @@ TEST(Model, RequiresGroupsToMatchKeyValueHeads) {
   EXPECT_THROW(with_groups(model, split_groups(config, {4, 2}), true), InputError);
 }
 
-// Centroids and random features have no gradient; gates have one.
+// Centroids and random features have no gradient; gates have a gradient.
 TEST(WeightSpecs, MarkConstantWeights) {
   ModelConfig config = small_config();
   const auto is_constant = [&](const char* id, const std::string& name) {
@@ -332,10 +333,10 @@ TEST(FutureLeakNotes, ListVariantsThatLeakDespiteTheMask) {
   const Choice routing = with_values("routing", {{"clusters", 2}});
   const Choice chunks = with_values("lsh", {{"buckets", 4}, {"rounds", 1}, {"chunk", 2}});
   const Choice whole = with_values("lsh", {{"buckets", 4}, {"rounds", 1}});
-  ASSERT_EQ(notes(routing, true).size(), 1u);  // once for all layers
+  ASSERT_EQ(notes(routing, true).size(), 1u);  // one note for all layers
   EXPECT_TRUE(notes(routing, true)[0].starts_with("Routing leaks future tokens: "));
   EXPECT_TRUE(notes(routing, true, true).empty());
-  EXPECT_TRUE(notes(routing, false).empty());  // expected without a mask
+  EXPECT_TRUE(notes(routing, false).empty());  // without a mask, leaks are expected
   ASSERT_EQ(notes(chunks, true).size(), 1u);
   EXPECT_TRUE(notes(chunks, true)[0].starts_with("LSH (Reformer) leaks future tokens: "))
       << notes(chunks, true)[0];
@@ -343,7 +344,7 @@ TEST(FutureLeakNotes, ListVariantsThatLeakDespiteTheMask) {
   EXPECT_TRUE(notes(default_variant(), true).empty());
 }
 
-// Trained weights per position cannot be extended; untrained ones are created again.
+// Trained weights per position cannot be extended; untrained weights are created again.
 TEST(Model, ExtendsContextUnlessTrainedWeightsDependOnIt) {
   ModelConfig config = testing::small_config({.context = 8, .encoding = "rope"});
   const Model rotary_model = with_context(make_model(config, 1), 40);

@@ -12,7 +12,7 @@ namespace attnscope::testing {
 using Row = std::vector<double>;
 using Rows = std::vector<Row>;  // [L][n]
 
-Rows rows_of(const Tensor& matrix);  // [L, n]; a vector is one row
+Rows rows_of(const Tensor& matrix);  // matrix [L, n]; a vector is one row
 Tensor tensor_of(const Rows& rows);
 
 Rows times(const Rows& x, const Tensor& w, const Tensor* bias = nullptr);  // w [in, out]

@@ -33,7 +33,7 @@ IntTensor make_ids() {
   return ids;
 }
 
-// Keys near the model's queries; no entry has the values 2 or 8.
+// Store whose keys are near the model's queries. No entry has the value 2 or 8.
 std::shared_ptr<Store> make_store(const Model& model) {
   auto store = std::make_shared<Store>();
   Batch batch;

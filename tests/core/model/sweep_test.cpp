@@ -17,12 +17,13 @@ using testing::SweepModel;
 using testing::SweepPair;
 using Direction = std::map<std::string, Tensor>;
 
-// Relative to the gradient's norm. Losses of 2 to 4 are rounded to 2e-7, so slopes over steps of
-// kStep are accurate to about 2e-4; the truncation error of central differences is similar for
-// smooth losses.
+// Tolerance of slopes, relative to the norm of the gradient. Losses of 2 to 4 are rounded to 2e-7,
+// so slopes over steps of kStep are accurate to about 2e-4; the truncation error of central
+// differences is similar for smooth losses.
 constexpr double kTolerance = 2e-3;
 constexpr double kStep = 2e-4;
-// Weight of the normalised gradient in directions, whose random component along it is about 1.
+// Weight of the normalised gradient in a direction; the random part of the direction has a
+// component of about 1 along the gradient.
 constexpr double kGradientWeight = 2;
 // If hash buckets, clusters, top-k choices or kinks change within a step, the check is repeated
 // with narrower steps at other points, whose slopes have larger rounding errors.
@@ -58,11 +59,11 @@ double loss_of(const Model& model, const Batch& batch) {
   return static_cast<double>(run(model, batch, {}).total_loss().value()[0]);
 }
 
-// Slope predicted by the gradient along a direction of all trained weights: random, but with a
-// component along the gradient, so that a wrong norm is detected, too.
+// Slope that the gradient predicts along a random direction of all trained weights. The direction
+// has a component along the gradient, so that a wrong norm is detected, too.
 struct PredictedSlope {
   Direction direction;
-  double loss = 0, slope = 0, length = 0;  // norm of the whole gradient
+  double loss = 0, slope = 0, length = 0;  // length: norm of the whole gradient
 };
 
 // Factor of a weight's gradient, by name: 1, or an error that the check should detect.
@@ -148,7 +149,8 @@ bool matches_elsewhere(const SweepModel& swept, const Distortion& factor) {
 
 struct Verdict {
   bool is_correct = false;
-  bool rough = false, elsewhere = false;  // differences do not converge; other points decided
+  bool rough = false,
+       elsewhere = false;  // rough: differences do not converge; elsewhere: other points decided
   std::string message{};
 };
 
@@ -186,7 +188,7 @@ struct Count {
 class ModelSweep : public ::testing::TestWithParam<SweepPair> {};
 
 TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
-  std::map<std::string, Count> counts;  // counts by variant
+  std::map<std::string, Count> counts;  // by variant
   const int swept = testing::sweep_models(GetParam(), [&](const SweepModel& swept_model) {
     try {
       const Output output = run(swept_model.model, swept_model.batch, {});
@@ -220,8 +222,7 @@ TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
 INSTANTIATE_TEST_SUITE_P(All, ModelSweep, ::testing::ValuesIn(testing::sweep_pairs()),
                          [](const auto& info) { return info.param.name(); });
 
-// Checks the method: an error in one weight's gradient is detected if the direction covers it; not
-// in every model, but in most.
+// Checks the method: an error in the gradient of one weight is detected in most models.
 TEST(ModelSweepCheck, DetectsSlightlyWrongGradients) {
   int checked = 0;
   std::map<std::string, int> detected{

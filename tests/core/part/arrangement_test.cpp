@@ -149,7 +149,7 @@ TEST(Arrangement, ContainsEveryPairOnce) {
   expect_every_pair_once(hashed_pattern(2, 400, 400, 4));
   expect_every_pair_once(build_pattern(1, 5, 0, 1, [](PatternBuilder&, Index, Index) {}));
   expect_every_pair_once(build_pattern(1, 200, 200, 1, [](PatternBuilder&, Index, Index) {}));
-  // More queries with the same first key than fit into a block, and not a multiple.
+  // More queries with the same first key than fit into a block; not a multiple of block_rows.
   expect_every_pair_once(strided_pattern(1000, 1000, 7, 0));
 }
 

@@ -103,8 +103,8 @@ TEST(Pattern, JoinsNeighbours) {
   builder.add(0, 5, 15);
   builder.add(0, 0, 10);
   builder.next_row();
-  builder.add(0, 40, 51);     // a window ...
-  builder.add(1, 0, 51, 10);  // ... before a stride that reaches into it
+  builder.add(0, 40, 51);     // a window
+  builder.add(1, 0, 51, 10);  // a stride that overlaps the window
   builder.next_row();
   const Pattern pattern = builder.finish();
   EXPECT_EQ(pattern.row(0, 0).end() - pattern.row(0, 0).begin(), 1);

@@ -215,7 +215,6 @@ TEST(Positions, StayWithinTheirTable) {
   }
 }
 
-// Tests explicit and default positions.
 TEST(Offsets, CoverAllOccurringValues) {
   Part part;
   part.pattern = std::make_shared<const Pattern>(Pattern::all(7, 9));
@@ -242,7 +241,7 @@ TEST(Slopes, MatchPublishedValues) {
     const std::vector<double> slopes = default_slopes(heads);
     ASSERT_EQ(static_cast<Index>(slopes.size()), heads);
     for (Index a = 0; a < heads; ++a) {
-      // Beyond a power of two: every other slope for twice as many heads.
+      // Heads beyond a power of two use every other slope for twice as many heads.
       const double n =
           a < power ? static_cast<double>(a + 1) : (static_cast<double>(2 * (a - power)) + 1) / 2;
       EXPECT_NEAR(slopes[static_cast<std::size_t>(a)],
@@ -363,7 +362,7 @@ TEST(Encoding, AddsShawsVectorsToValues) {
   EXPECT_NO_THROW(run({{"pos.key", Var(random_tensor({5, 4}, 4))}}));
 }
 
-// Positions of keys differ by head; two heads share each key.
+// Positions of keys differ by head. Two query heads share each key head.
 TEST(Encoding, RopeRotatesSharedKeysByTheirPositions) {
   const Values values = parse_encoding(R"({"type": "rope", "base": 20})").values;
   const NamedVars no_weights;

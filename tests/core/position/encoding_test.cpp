@@ -1,5 +1,5 @@
 // Compares every encoding with its equation in double precision. Pair encodings are evaluated pair
-// by pair, also if queries and keys differ in number and positions.
+// by pair. Queries and keys may differ in number and positions.
 #include "core/position/encoding.h"
 
 #include <gtest/gtest.h>
@@ -122,8 +122,8 @@ double projected_product(const std::function<double(Index)>& x,
   return sum;
 }
 
-// Without a model width, row and column vectors may have any widths, independently: their shapes
-// contain different negative placeholders.
+// Without a model width, row and column vectors may have different widths: their shapes contain
+// different negative placeholders.
 TEST(Encoding, AxialWidthsAreUnconstrainedWithoutModel) {
   const Choice choice =
       encoding_from_json(Json::parse(R"({"type": "learned", "columns": 4, "row_width": 6})"), "e");
@@ -147,7 +147,7 @@ TEST(Encoding, AlibiMatchesItsEquation) {
     const double slopes[] = {0.5, -0.25, 2};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
   });
-  // Three is not a power of two: the slopes for two heads, then the first slope for four heads.
+  // Three heads use the two slopes for two heads, then the first slope for four heads.
   expect_scores(R"({"type": "alibi"})", [](const TestCase& s, Index a, Index i, Index c) {
     const double slopes[] = {std::exp2(-4), std::exp2(-8), std::exp2(-2)};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
@@ -249,9 +249,9 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 3})", transformer_xl(3, false));
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 1})", transformer_xl(1, false));
   // DeBERTa looks up relative vectors by the offset o = query - key. The paper uses o for the query
-  // term and -o for the key term. The released code ("query_key") uses o for both and can share
-  // vectors between long distances: with a clip of 4, distances 0, 1 and 2 have separate vectors
-  // and all longer distances share one.
+  // term and -o for the key term. The released code ("query_key") uses o for both terms, and long
+  // distances may share a vector: with a clip of 4, distances 0, 1 and 2 have separate vectors, and
+  // all longer distances share one vector.
   const auto disentangled = [](Index half, auto query_index, auto key_index) {
     return [=](const TestCase& s, Index a, Index i, Index c) {
       const Tensor& rel = s.weight("pos.rel");

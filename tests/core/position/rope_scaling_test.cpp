@@ -118,7 +118,7 @@ TEST(RopeScaling, YarnInterpolatesByPair) {
       return unscaled(t) * (1 - slowed) + unscaled(t) / 8 * slowed;
     });
   }
-  // Equal bounds: pairs up to the bound are fast, all other pairs are slow.
+  // With equal bounds, no pair is interpolated: it is fast up to the bound, slow beyond.
   expect_frequencies(
       R"("factor": 8, "scaling": "yarn", "original": 2147483647, "slow_turns": 1000,
          "fast_turns": 1000, "whole_pairs": false, "base": 1e30)",

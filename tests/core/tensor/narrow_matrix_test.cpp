@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Memory of [lines, stride] numbers.
+// Random numbers of shape [lines, stride].
 StoredTensor random_memory(DType dtype, Index lines, Index stride) {
   if (is_quantised(dtype)) return testing::random_blocks(dtype, {lines, stride}, 1);
   return stored(testing::random_tensor({lines, stride}, 1), dtype);
@@ -63,7 +63,7 @@ TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
       const Tensor initial = testing::random_tensor({rows, columns}, 3);
       const Matrix left{a.data(), rows, inner, inner};
       Tensor converted =
-          transposed ? b.transpose().to_tensor() : b.to_tensor();  // in the same order
+          transposed ? b.transpose().to_tensor() : b.to_tensor();  // in the memory order of b
       const Matrix right{converted.data(), inner, columns, transposed ? inner : columns,
                          transposed};
       Tensor expected = initial.copy(), result = initial.copy();

@@ -287,7 +287,7 @@ TEST_F(Safetensors, ReportsErrorLocation) {
       "");
 }
 
-// The reference library's limit, and one byte more.
+// Tests the reference library's limit, and one byte more.
 TEST_F(Safetensors, LimitsHeaderSize) {
   for (const auto& [length, message] :
        {std::pair(std::uint64_t{100'000'000}, "the header is not a JSON object"),

@@ -221,7 +221,7 @@ TEST(Storage, IsThreadSafe) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// With ATTNSCOPE_GUARD_STORAGE, as in the tests.
+// Guard bytes are enabled by ATTNSCOPE_GUARD_STORAGE.
 TEST(StorageDeathTest, DetectsWritesPastEnd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("ATTNSCOPE_GUARD_STORAGE", "1", 1);

@@ -1,5 +1,4 @@
-// Character classes code by code, and normalizers, models and decoders on short texts at their
-// limits.
+// Character classes of single codes; normalizers, models and decoders of short texts.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -45,7 +44,7 @@ TEST(Characters, AsciiSymbolsArePunctuation) {
   for (const std::int32_t c : {0xa1, 0x2e42, 0x3001, 0x166d, 0x111c9}) {
     EXPECT_TRUE(is_unicode8_punctuation(c)) << c;
   }
-  // Newer than Unicode 8, at the ends of their runs; symbols beyond ASCII.
+  // Ends of ranges that are newer than Unicode 8, a symbol beyond ASCII, and a letter.
   for (const std::int32_t c :
        {0x61d, 0x1b7d, 0x1b7e, 0x2e43, 0x2e4f, 0x2e52, 0x2e5d, 0xa2, int{'a'}}) {
     EXPECT_FALSE(is_unicode8_punctuation(c)) << c;
@@ -168,7 +167,7 @@ TEST(Vocabulary, NamesBytes) {
   }
 }
 
-// Template parts as text: A, B or an id, with the segment.
+// Template parts as text: "A", "B" or an id, followed by the segment.
 std::string template_text(const std::vector<TemplatePart>& parts) {
   std::string text;
   for (const TemplatePart& part : parts) {

@@ -1,5 +1,5 @@
-// Expected turns are those of transformers' apply_chat_template() with the published templates, of
-// which these are excerpts.
+// The templates are excerpts of published ones. Expected turns come from transformers'
+// apply_chat_template() with the whole templates.
 #include "core/text/chat_template.h"
 
 #include <gtest/gtest.h>

@@ -36,7 +36,7 @@ TEST(Expression, SplitsLikeGpt2) {
   EXPECT_EQ(gpt2("a \n b  "), (Matches{"a", " \n", " b", "  "}));
   EXPECT_EQ(gpt2("x=12.5!!  "), (Matches{"x", "=", "12", ".", "5", "!!", "  "}));
   EXPECT_EQ(gpt2("größer ½²x 中文。"), (Matches{"größer", " ½²", "x", " 中文", "。"}));
-  // A no-break space is white space, but not the space that a word includes.
+  // A no-break space is white space, but only " " joins the following word.
   EXPECT_EQ(gpt2("a\u00a0b"), (Matches{"a", "\u00a0", "b"}));
   EXPECT_EQ(gpt2("a\u0085b"), (Matches{"a", "\u0085", "b"})) << "NEL is white space";
   EXPECT_EQ(gpt2("e\u0301"), (Matches{"e", "\u0301"})) << "a combining mark is not a letter";
@@ -48,7 +48,7 @@ TEST(Expression, MatchesInvalidBytesAsControls) {
   EXPECT_EQ(find_all(".", "a\xff\u00e9"), (Matches{"a", "\xff", "\u00e9"}));
 }
 
-// Syntax that differs from that of other libraries.
+// Syntax that other libraries interpret differently.
 TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(find_all("\\p{N}{1,3}+", "1234567"), (Matches{"1234567"}))
       << "a repetition of a repetition";

@@ -175,7 +175,7 @@ TEST(GgufTokenizer, IgnoresMergesOfWholeTokens) {
   metadata["tokenizer.ggml.merges"] = {"a b"};  // no merge yields "Ġab"
   EXPECT_EQ(ids_of(metadata, " ab"), (Ids{4, 5}));
   metadata["tokenizer.ggml.pre"] = "llama-bpe";
-  EXPECT_EQ(ids_of(metadata, " ab"), (Ids{0, 6}));  // also adds a begin token
+  EXPECT_EQ(ids_of(metadata, " ab"), (Ids{0, 6}));  // begin token 0, then "Ġab"
 }
 
 TEST(GgufTokenizer, ComposesCharactersForQwen) {

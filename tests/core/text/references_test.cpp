@@ -52,7 +52,7 @@ std::vector<fs::path> folders() {
   return all;
 }
 
-// A token of the reference. Without `has_span`, the reference does not state its bytes.
+// A token of the reference. If `has_span` is false, its span is unknown.
 struct Expected {
   std::int32_t id = 0, segment = -1;
   bool special = false, has_span = false;
@@ -125,12 +125,12 @@ Difference compare_tokens(const Tokenizer& tokenizer, const std::vector<Token>& 
     wanted.end += wanted.begin;
     ends[text_number] = wanted.end;
     const std::string& text = texts[text_number];
-    // A space added before the text has an empty span here, but in the reference the span of the
-    // next character.
+    // A space added before the text has an empty span here; its span in the reference is that of
+    // the next character.
     const bool prefix = token.begin == token.end && token.begin == wanted.begin;
     const bool same = widened_begin(text, token.begin) == wanted.begin &&
                       widened_end(text, token.end) == wanted.end;
-    // A byte token covers one byte here, but in the reference the whole run of unknown bytes.
+    // A byte token covers one byte here; in the reference it covers the whole run of unknown bytes.
     const bool byte =
         bytes.contains(token.id) && token.begin >= wanted.begin && token.end <= wanted.end;
     difference.spans = difference.spans || !(same || prefix || byte);

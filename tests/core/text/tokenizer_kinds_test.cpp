@@ -1,4 +1,4 @@
-// Features of all kinds of tokenizers besides ids and spans, which references_test.cpp compares.
+// Features of all kinds of tokenizers. references_test.cpp compares ids and spans.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Ids ids_of(const std::vector<Token>& tokens) {
   return ids;
 }
 
-// Quoted, with bytes beyond ASCII as numbers.
+// Quotes a text; bytes beyond ASCII become numbers.
 std::string escaped(const std::string& bytes) {
   std::string text = "\"";
   for (const char c : bytes) {

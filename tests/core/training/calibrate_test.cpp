@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// A small untrained model with exits by this rule.
+// A small untrained model with the exit rule `rule`.
 Checkpoint small_checkpoint(const std::string& rule) {
   ModelConfig config = testing::small_config({.layers = 3, .heads = 4, .hidden = 64});
   config.exits = Choice{rule, default_values(exit_rule(rule).parameters)};
@@ -54,7 +54,7 @@ std::vector<Index> most_likely_tokens(const Tensor& logits) {
   return best;
 }
 
-// Compares with separate runs, window by window.
+// Compares the counts with separate runs, window by window.
 TEST(Calibrate, CountsActualDifferences) {
   const Checkpoint checkpoint = small_checkpoint("response");
   const std::string text = sample_text('A');
@@ -209,7 +209,7 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.length = 100;
   request.max_windows = 1 << 20;
-  const auto tokens = static_cast<Index>(text.size()) + 2;  // with one at each end
+  const auto tokens = static_cast<Index>(text.size()) + 2;  // with a special token at each end
   EXPECT_EQ(count_windows(checkpoint, text, request), (tokens - 1) / request.length);
   request.length = 1;  // every token but the last is a window
   EXPECT_EQ(count_windows(checkpoint, text, request), tokens - 1);
@@ -293,8 +293,8 @@ TEST(Calibrate, ReportsProgress) {
               [&](const Calibration&, double fraction) { fractions.push_back(fraction); });
     return fractions;
   };
-  // Steps: the full model and each threshold; with a holdout text also the full model and the
-  // selected threshold on that text.
+  // Steps: the full model and each threshold; with a holdout text, also the full model and the
+  // selected threshold on the holdout text.
   EXPECT_EQ(reported_fractions(""), (std::vector<double>{1 / 3.0, 2 / 3.0, 1, 1}));
   EXPECT_EQ(reported_fractions(sample_text('a')),
             (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
@@ -303,7 +303,7 @@ TEST(Calibrate, ReportsProgress) {
 // Among thresholds with the same number of layers, the highest is selected.
 TEST(Calibrate, SelectsHighestOfEqualThresholds) {
   CalibrationRequest request = make_request(CalibrationMethod::GridSearch);
-  request.tolerance = 5;  // in nats, so that it may exceed 1
+  request.tolerance = 5;  // in nats; may exceed 1
   request.thresholds = {1, 0.99999, 0.99998};
   const Checkpoint checkpoint = small_checkpoint("geometric");
   const Calibration result = calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
@@ -336,7 +336,8 @@ TEST(Calibrate, RequiresTwoWindows) {
     }
     return std::string();
   };
-  EXPECT_EQ(calibration_error(request, text.substr(0, 33)), "");  // and a token to predict
+  EXPECT_EQ(calibration_error(request, text.substr(0, 33)),
+            "");  // two windows and a token to predict
   EXPECT_EQ(calibration_error(request, text.substr(0, 32)),
             "text: expected at least 33 tokens, two windows, found 32");
   request.length = 0;  // the context, 32
@@ -377,7 +378,7 @@ TEST(Calibrate, DefaultsToThePublishedMethodOfEachRule) {
             (std::vector<double>{1, 0.75, 0.5, 0.25}));
 }
 
-// Both axes range from 0 to 1. The heights of the savings, which are known, determine the scale.
+// Both axes range from 0 to 1. The known heights of the savings determine the scale.
 TEST(CalibrationPicture, ShowsCostAndSavings) {
   for (const CalibrationMethod method :
        {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {
@@ -397,14 +398,14 @@ TEST(CalibrationPicture, ShowsCostAndSavings) {
     calibration.threshold = 0.75;
     const DisplayList list =
         calibration_picture(calibration, 600, 400, Theme::light(), file_text_measure());
-    std::vector<std::vector<Point>> curves;  // with three points
+    std::vector<std::vector<Point>> curves;  // curves with three points
     for (const Item& item : list.items) {
       const auto* line = std::get_if<Line>(&item);
       if (line != nullptr && line->points.size() == 3) curves.push_back(line->points);
     }
     ASSERT_EQ(curves.size(), 2u);
     const std::vector<Point>&cost = curves[0], &savings = curves[1];
-    const double zero = savings[2].y;                        // all four layers
+    const double zero = savings[2].y;                        // no layer is skipped
     const double one = zero + (savings[0].y - zero) / 0.75;  // three of four layers are skipped
     const auto height = [&](double y) { return (y - zero) / (one - zero); };
     EXPECT_LT(one, zero);
@@ -422,7 +423,7 @@ TEST(CalibrationPicture, ShowsCostAndSavings) {
 TEST(Calibrate, WarnsOfTooFewWindows) {
   CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.tolerance = 0.1;
-  request.level = 0.05;  // 0.9^28 exceeds it, 0.9^29 does not
+  request.level = 0.05;  // 0.9^28 exceeds the level, 0.9^29 does not
   EXPECT_NE(too_few_windows(28, request), "");
   EXPECT_EQ(too_few_windows(29, request), "");
   request.method = CalibrationMethod::GridSearch;

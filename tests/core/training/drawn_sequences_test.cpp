@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Each token repeats the token one period before. Targets begin after the first repeated token,
-// which is unpredictable.
+// From the second period on, each token equals the token one period before. Targets begin after the
+// first repeated token, which is unpredictable.
 TEST(RepeatedSequences, RepeatSegmentsOfRandomLength) {
   const Index vocabulary = 1000;
   for (const Index length : {8, 9, 40, 128}) {
@@ -66,7 +66,7 @@ TEST(DrawnSequencesScore, RejectsModelsThatSeeLaterTokens) {
   EXPECT_THROW(score_of(model, stream, 1), InputError);
 }
 
-// Compares with the definition, one row at a time.
+// Compares the score with the definition, one row at a time.
 TEST(DrawnSequencesScore, AveragesOverTargets) {
   const testing::TemporaryFolder folder;
   ModelConfig config = testing::tiny_plan(folder.path()).model;

@@ -20,7 +20,7 @@ Batch make_batch(const std::string& task_id) {
   return task(task_id).make(plan)->batch(0, kSequences);
 }
 
-// The target at each "?" is the letter after the last "!"; other positions have no target.
+// The target at each "?" is the letter after the preceding "!"; other positions have no target.
 TEST(RecallTask, TargetsAreTheRememberedLetters) {
   const Batch batch = make_batch("recall");
   Index questions = 0, longest_delay = 0;
@@ -47,7 +47,7 @@ TEST(RecallTask, TargetsAreTheRememberedLetters) {
   EXPECT_TRUE(longest_delay > batch.ids.dim(1) / 3) << longest_delay;
 }
 
-// Compares with a stack of open brackets.
+// Compares the targets with a stack of open brackets.
 TEST(BracketsTask, TargetsAreTheClosingBrackets) {
   const Batch batch = make_batch("brackets");
   const std::string opening = "([{<", closing = ")]}>";

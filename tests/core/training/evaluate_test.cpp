@@ -27,7 +27,7 @@ Checkpoint byte_model(Index context) {
   return checkpoint;
 }
 
-// Bits per byte by the definition, one token at a time.
+// Bits per byte, computed by definition, one token at a time.
 double expected_bits_per_byte(const Checkpoint& checkpoint, const std::string& text) {
   const Index context = checkpoint.model.config.context;
   const Index count = static_cast<Index>(text.size()), length = std::min(context, count - 1);
@@ -72,7 +72,7 @@ Choice default_choice(const char* id) {
   return {id, default_values(variant(id).parameters)};
 }
 
-// A byte model whose groups remember segments.
+// A byte model with segments and this variant.
 Checkpoint segment_model(const char* variant, Index segment) {
   Checkpoint checkpoint = byte_model(64);
   ModelConfig config = checkpoint.model.config;
@@ -104,7 +104,7 @@ TEST(EvaluateText, ReadsSegmentsAsOneText) {
   }
 }
 
-// Peak tensor memory is the same for a text of eight times the length.
+// Peak tensor memory does not grow with the length of the text.
 TEST(EvaluateText, UsesConstantMemoryForSegments) {
   const Checkpoint checkpoint = segment_model("segment_memory", 64);
   const auto peak = [&](std::size_t bytes) {
@@ -116,7 +116,7 @@ TEST(EvaluateText, UsesConstantMemoryForSegments) {
   peak(256);
   const double short_text_peak = peak(1024);
   EXPECT_GT(short_text_peak, 0);
-  EXPECT_LT(peak(8192), 2 * short_text_peak);  // eight times as much without segments
+  EXPECT_LT(peak(8192), 2 * short_text_peak);  // without segments: eight times the peak
 }
 
 TEST(EvaluateText, SupportsEarlyExits) {
@@ -229,7 +229,7 @@ TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
     EXPECT_EQ(evaluate_text(checkpoint, text, {.length = length}).tally.count(),
               static_cast<Index>(text.size()) - 1);
   }
-  // Windows of one token: each is predicted from the preceding one only.
+  // Windows of one token: each token is predicted from the preceding token only.
   IntTensor ids({static_cast<Index>(text.size()) - 1, 1}), targets(ids.shape());
   for (Index n = 0; n < ids.size(); ++n) {
     ids[n] = text[static_cast<std::size_t>(n)];
@@ -267,7 +267,7 @@ TEST(Evaluation, AddsUp) {
   EXPECT_EQ(total.mean_layers(), 3.5);
 }
 
-// The id 0 is an ordinary token.
+// Id 0 is an ordinary token whose layers are counted.
 TEST(EvaluateText, CountsLayersOfEveryToken) {
   Checkpoint checkpoint = byte_model(16);
   ModelConfig config = testing::small_config({.context = 16, .layers = 4});
@@ -279,7 +279,7 @@ TEST(EvaluateText, CountsLayersOfEveryToken) {
   EXPECT_EQ(evaluation.layers, 36);
 }
 
-// Windows are adjacent, the last one is shorter; all masks are drawn from one random sequence.
+// Windows are adjacent, and the last window is shorter. One random sequence determines all masks.
 TEST(EvaluateText, MasksTokensInAdjacentWindows) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint = byte_model(16);
@@ -326,7 +326,7 @@ TEST(EvaluateFile, ReportsInvalidLines) {
   EXPECT_NE(refusal("7\ts", {.length = 1}).find("length: expected none"), std::string::npos);
 }
 
-// Sources include the tokenizer's special tokens, targets do not.
+// Sources include the special tokens of the tokenizer; targets do not.
 TEST(EvaluateFile, AddsSpecialTokensToSources) {
   struct MarkingTokenizer : Tokenizer {
     std::string kind() const override { return bytes_->kind(); }
@@ -363,7 +363,7 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   EXPECT_NEAR(evaluation.loss(), tally.score().loss, 1e-5);
   EXPECT_EQ(evaluation.matches, 0);
   EXPECT_EQ(evaluation.lines, 1);
-  // A line counts as exact if every token is the most likely one, including the end.
+  // A line counts as exact if all of its tokens, including the end, are the most likely tokens.
   const auto most_likely_token = [&](Index i) {
     const float* row = logits.data() + i * logits.dim(2);
     return static_cast<std::int32_t>(std::max_element(row, row + logits.dim(2)) - row);

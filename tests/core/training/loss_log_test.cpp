@@ -38,7 +38,7 @@ TEST(LossLog, RoundTripsThroughItsFile) {
   const LossLog log = make_log(folder.path(), 6);
   log.save();
   LossLog loaded_log(folder.path());
-  loaded_log.load_steps(4);  // later steps were not saved in the training's state
+  loaded_log.load_steps(4);  // the training state has four steps only
   ASSERT_EQ(loaded_log.rows().size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
     const LossRow &a = log.rows()[i], &b = loaded_log.rows()[i];
@@ -101,7 +101,7 @@ TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
   ASSERT_TRUE(steps && mean && held_out);
   EXPECT_EQ(steps->points.size(), 200u);
   EXPECT_EQ(held_out->points.size(), 100u);
-  // Both ends of the mean match those of the steps; the held-out curve is above (y points down).
+  // The mean and the steps have equal end points. The held-out curve is above them (y points down).
   EXPECT_NEAR(mean->points.front().y, steps->points.front().y, 1e-9);
   EXPECT_NEAR(mean->points.back().y, steps->points.back().y, 1e-9);
   for (const Point& p : held_out->points) EXPECT_LT(p.y, steps->points.back().y);
@@ -124,11 +124,11 @@ TEST(LossLog, RejectsInvalidNumbers) {
   EXPECT_TRUE(std::isnan(log.rows()[1].loss));
   EXPECT_EQ(log.rows()[1].held_out.accuracy, 0.5);
   LossLog empty_log(folder.path() / "none");
-  empty_log.add_score({});  // no step to add it to
+  empty_log.add_score({});  // there is no row to add a score to
   EXPECT_TRUE(empty_log.rows().empty());
 }
 
-// The mean covers a fiftieth of all steps on either side of a step, fewer near the ends.
+// The mean covers a fiftieth of all steps on either side of a step, and fewer steps near the ends.
 TEST(LossPicture, RunningMeanIsSymmetric) {
   std::vector<LossRow> rows;
   for (Index step = 1; step <= 230; ++step) {

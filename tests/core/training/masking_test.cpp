@@ -29,7 +29,7 @@ TEST(Masking, MasksLikeBert) {
   }
   EXPECT_NEAR(targets / count, 0.25, 0.01);
   EXPECT_NEAR(masked / targets, 0.8, 0.02);
-  EXPECT_NEAR(replaced / targets, 0.1 * 8 / 9, 0.015);  // a random id may equal the token's own
+  EXPECT_NEAR(replaced / targets, 0.1 * 8 / 9, 0.015);  // a random id may equal the original id
   EXPECT_NEAR(unchanged / targets, 0.1 + 0.1 / 9, 0.015);
 }
 

@@ -1,4 +1,4 @@
-// Memory estimates for training, and trainings that are rejected because of them.
+// Memory estimates for training, and rejection of trainings whose estimate exceeds the budget.
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
@@ -17,8 +17,7 @@ class TrainingMemory : public ::testing::Test {
  protected:
   ~TrainingMemory() override { set_memory_budget(default_budget_); }
 
-  // Expects that the estimate covers the peak memory of two steps, and is at most `max_ratio` times
-  // as large.
+  // Expects that the estimate is 1 to `max_ratio` times the peak memory of two steps.
   void expect_sufficient(const std::string& name, const TrainingPlan& plan, double max_ratio) {
     release_cached_storage();
     const auto initial_bytes = static_cast<double>(storage_statistics().live_bytes);
@@ -78,7 +77,7 @@ TEST_F(TrainingMemory, IsSufficientForEveryVariant) {
   }
 }
 
-// Layers are recomputed in the backward pass: only one is in memory at a time.
+// The backward pass recomputes layers, so that only one layer is in memory at a time.
 TEST_F(TrainingMemory, IsSufficientForReversibleLayers) {
   TrainingPlan plan = plan_of("text", "model");
   plan.batch = 16;
@@ -116,7 +115,7 @@ TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
   EXPECT_NE(message.find(" for 60 sequences of 32 tokens; the budget is "), std::string::npos)
       << message;
   EXPECT_TRUE(message.ends_with("expected at most 30 sequences at a time")) << message;
-  set_memory_budget(need(12));  // divisors of the batch
+  set_memory_budget(need(12));  // errors suggest a divisor of the batch
   EXPECT_TRUE(memory_error(plan).ends_with("at most 12 sequences at a time"));
   plan.micro_batch = 12;
   EXPECT_EQ(memory_error(plan), "fits");

@@ -59,7 +59,7 @@ TEST(Ngram, RejectsInvalidOrders) {
   EXPECT_THROW(NgramModel(8), InputError);
 }
 
-// Witten and Bell's formula, with context counts taken directly from the text.
+// Computes Witten and Bell's formula with counts from the text itself.
 TEST(Ngram, MatchesFormulaForEveryOrder) {
   const std::string learned = "she sells sea shells by the sea shore, the shells she sells",
                     text = "the shore sells she-shells";

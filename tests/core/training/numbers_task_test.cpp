@@ -17,7 +17,7 @@ std::string decode_row(const IntTensor& ids, Index row) {
   return text;
 }
 
-// Every sequence is a number and its words, and the longest words of a plan fit.
+// Every sequence is a number and its words; the longest words fit the context of the plan.
 TEST(NumbersTask, GeneratesNumbersAndTheirWords) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::plan_of("numbers", folder.path());

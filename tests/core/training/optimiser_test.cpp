@@ -20,7 +20,7 @@ TEST(LearningRate, WarmsUpAndFallsAlongACosine) {
   EXPECT_DOUBLE_EQ(learning_rate(0, 1, 0, 1.0, 0.1), 1.0);
 }
 
-// The published update, in double precision, for a loss of x . g.
+// Compares with the published update in double precision, for the loss x . slope.
 TEST(AdamW, MatchesPublishedUpdate) {
   const Tensor start = testing::random_tensor({3, 2}, 1);
   const Tensor slope = testing::random_tensor({3, 2}, 2);
@@ -61,7 +61,7 @@ TEST(AdamW, DoesNotDecayGainsOrUnusedWeights) {
   EXPECT_EQ(parameters.find("unused")->second.value()[0], 3);
 }
 
-// Updates of bounded parameters are relative to the bound, and respect it.
+// Updates of bounded parameters are proportional to the bound and do not exceed it.
 TEST(AdamW, ScalesUpdatesOfBoundedParameters) {
   constexpr double kMax = 200;
   AdamW bounded({0.9, 0.95, 1e-8, 0, 0}), unbounded({0.9, 0.95, 1e-8, 0, 0});
@@ -99,8 +99,8 @@ TEST(LearningRate, IsDefinedAfterTheLastStep) {
   EXPECT_NEAR(learning_rate(400, 100, 10, 1.0, 0.1), 0.1, 1e-12);  // stays at the minimum
 }
 
-// Parameters longer than the work of one thread, with some gradients above the clipping norm:
-// compared with the published update in double precision.
+// Compares with the published update in double precision, for a parameter that several threads
+// update and gradients on both sides of the clipping norm.
 TEST(AdamW, UpdatesEveryEntryOfLongParameters) {
   constexpr Index kCount = 3 * 8192 + 4096 + 77;
   const AdamSettings settings{0.9, 0.95, 1e-3, 0, 30};
@@ -109,7 +109,7 @@ TEST(AdamW, UpdatesEveryEntryOfLongParameters) {
   NamedVars parameters{{"x", Var::parameter(start.copy())}};
   std::vector<double> x(start.begin(), start.end()), m(kCount), v(kCount);
   for (int step = 1; step <= 4; ++step) {
-    // Gradient norms around 9, 90, 0.9 and 180.
+    // The gradient norms of the steps are about 9, 90, 0.9 and 180.
     const double scale =
         std::vector<double>{0.05, 0.5, 0.005, 1}[static_cast<std::size_t>(step) - 1];
     const Tensor slope =

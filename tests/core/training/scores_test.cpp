@@ -40,7 +40,7 @@ std::string random_words(std::size_t size, std::uint64_t seed) {
   return text.substr(0, size);
 }
 
-// Writes images of 4 x 4 pixels as a table, all different.
+// Writes a table of different images of 4 x 4 pixels.
 void write_table(const std::filesystem::path& file, int count) {
   std::string table;
   for (int n = 0; n < count; ++n) {
@@ -158,7 +158,7 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
     previous_pictures = epoch_pictures;
   }
   const Checkpoint checkpoint = confident_checkpoint(plan, *instance);
-  // The last images are held out: all of them, or a sample.
+  // The last images are held out. The score uses all of them or a sample.
   const auto held_out_loss = [&](std::size_t first, std::size_t last) {
     Tally tally;
     for (std::size_t n = first; n < last; ++n) {
@@ -177,7 +177,8 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   EXPECT_THROW(check(plan), InputError);
 }
 
-// The input and the masked tokens together are a window of the text, a different one in each row.
+// Each row is a different window of the text: visible tokens in the input, masked tokens in the
+// targets.
 TEST(MaskedTask, MasksTokensOfEveryRow) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = varied_plan("masked", folder.path());
@@ -207,7 +208,7 @@ TEST(MaskedTask, MasksTokensOfEveryRow) {
   plan.model.architecture.values.set("mask", Index{269});
   EXPECT_NO_THROW(check(plan));
   EXPECT_LE(task("masked").make(plan)->tokenizer()->vocabulary_size(), 269);
-  // A mask without any other id.
+  // A vocabulary with no id but the mask.
   Batch single_id_batch;
   single_id_batch.ids = IntTensor({1, 50});
   single_id_batch.targets = IntTensor({1, 50});
@@ -250,7 +251,7 @@ TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
   EXPECT_NEAR(score.bits_per_byte, bits / 133, 1e-6);
 }
 
-// Windows begin anywhere: over many epochs at the first token and, once, at the last possible one.
+// Over many epochs, windows include the first and the last token of the text.
 TEST(TokenStream, CoversBothEndsOfTheText) {
   for (const Index size : {9, 21, 50}) {
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(size));
@@ -275,7 +276,7 @@ TEST(TokenStream, CoversBothEndsOfTheText) {
   }
 }
 
-// The loss of a step is that of the previous model on the step's sequences.
+// The loss of a step is the loss of the previous model on the sequences of the step.
 TEST(Trainer, UsesNextSequencesInEachStep) {
   const testing::TemporaryFolder folder;
   for (const Index micro_batch : {Index{0}, Index{2}}) {
@@ -291,7 +292,7 @@ TEST(Trainer, UsesNextSequencesInEachStep) {
       EXPECT_NEAR(trainer.step().loss, loss, 1e-5) << step;
     }
     trainer.save();
-    // With a complete log there is nothing to report.
+    // A complete log causes no warning.
     EXPECT_EQ(Trainer(plan).log_warning(), "");
   }
 }

@@ -73,7 +73,7 @@ TEST(Task, RejectsInvalidPlans) {
   EXPECT_NE(plan_error(plan).find("nonesuch"), std::string::npos);
 }
 
-// Combines every model with every task. Errors name the setting that makes them incompatible.
+// Combines every model with every task. Errors name the incompatible setting.
 TEST(Task, RejectsIncompatibleModels) {
   const TemporaryFolder folder;
   int compatible_count = 0;
@@ -117,7 +117,7 @@ TEST(Task, RejectsIncompatibleModels) {
   EXPECT_NE(plan_error(image_plan).find("expected images"), std::string::npos);
 }
 
-// Within a step, sequences do not depend on earlier calls.
+// The second half of a batch equals the same sequences in a batch of half the size.
 TEST(Task, YieldsSameSequencesInMicroBatches) {
   const TemporaryFolder folder;
   for (const TaskInfo& info : tasks()) {
@@ -129,7 +129,8 @@ TEST(Task, YieldsSameSequencesInMicroBatches) {
     const Batch half_batch = instance->batch(20, 4);
     const auto expect_second_half = [&](const IntTensor& all, const IntTensor& half) {
       ASSERT_EQ(all.defined(), half.defined());
-      if (!all.defined() || all.shape()[1] != half.shape()[1]) return;  // padded to its own length
+      if (!all.defined() || all.shape()[1] != half.shape()[1])
+        return;  // padded to different lengths
       EXPECT_TRUE(std::equal(half.begin(), half.end(), all.begin() + all.size() / 2));
     };
     expect_second_half(batch.ids, half_batch.ids);
@@ -146,7 +147,7 @@ TEST(Task, YieldsSameSequencesInMicroBatches) {
   }
 }
 
-// The plans of all tasks, and that of the recurrent model.
+// The plans of all tasks, and the plan of the recurrent model.
 std::vector<TrainingPlan> all_plans(const std::filesystem::path& folder) {
   std::vector<TrainingPlan> plans;
   for (const TaskInfo& info : tasks()) plans.push_back(testing::plan_of(info.id, folder));
@@ -176,7 +177,7 @@ TEST(Task, ResumesTrainingExactly) {
     const TrainingResult resumed = train(plan, {});
     EXPECT_EQ(resumed.loss, uninterrupted.loss);
     EXPECT_EQ(resumed.held_out.loss, uninterrupted.held_out.loss);
-    // The saved model can be loaded, and equals the scored one.
+    // The saved model can be loaded and has the final score.
     const Checkpoint saved = load_checkpoint(plan.folder.string());
     EXPECT_EQ(saved.tokenizer == nullptr, plan.task == "image" || plan.task == "trajectory");
     const Score score = task(plan.task).make(plan)->score(saved, true);
@@ -261,13 +262,14 @@ TEST(Task, ReducesItsLoss) {
   };
   for (const TrainingPlan& plan : all_plans(folder.path())) {
     if (plan.task == "repeat" || plan.task == "text") continue;  // train_test.cpp
-    if (plan.task == "trajectory") continue;  // random actions stay random: tested below
+    if (plan.task == "trajectory")
+      continue;  // the loss of random actions cannot decrease much; see below
     const double first_loss = loss_after(plan, 1), later_loss = loss_after(plan, 40);
     EXPECT_LT(later_loss, 0.8 * first_loss) << plan.task << " " << plan.model.architecture.id;
   }
 }
 
-// With the highest desired return, the model acts better than its training walks.
+// Conditioned on the highest return, the model acts better than its training walks.
 TEST(TrajectoryTask, LearnsShortestPathsFromRandomWalks) {
   const TemporaryFolder folder;
   const auto preset = testing::source_folder() / "assets" / "presets" / "trajectory.json";

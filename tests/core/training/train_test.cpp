@@ -58,7 +58,7 @@ TEST(Train, LearnsRepeatingText) {
   EXPECT_LT(last_loss, 0.15);
   EXPECT_EQ(result.loss, last_loss);
   EXPECT_LT(result.held_out.bits_per_byte, 0.5);
-  // The saved model is the evaluated one.
+  // The saved model has the reported score.
   const std::string text = read_file(plan.text[0]);
   const std::string held_out = text.substr(text.size() - text.size() / 10);
   EXPECT_NEAR(bits_per_byte(load_checkpoint(plan.folder.string()), held_out),
@@ -78,7 +78,7 @@ TEST(Train, ResumesExactly) {
   train_until(interrupted_plan, 6);
   train(interrupted_plan, {});
   expect_same_weights(uninterrupted_plan, interrupted_plan);
-  // The log has every step once, with the same losses.
+  // Both logs have every step once, with equal losses.
   const auto losses = [](const TrainingPlan& plan) {
     std::istringstream lines(read_file(plan.folder / "loss.csv"));
     std::string line, result;

@@ -154,7 +154,7 @@ TEST(RunParts, RowsMatchTokensOfSegment) {
   LayoutOptions look;
   look.settings = settings_for({.segment = 2});
   EXPECT_TRUE(has_text(lay_out_view(*trace, "map", look).list, "memory"));
-  // The empty memory of the first segment does not make it full attention.
+  // A first segment, whose memory is empty, does not count as full attention.
   for (const std::string& note : trace->notes) {
     EXPECT_EQ(note.find("masks no pair"), std::string::npos) << note;
   }
@@ -202,7 +202,7 @@ TEST(RunParts, RejectInterventionsWithoutEffect) {
   }
 }
 
-// The rollout includes all steps up to the selected one; cross-attention has none.
+// The rollout includes all steps up to the selected step; cross-attention has no rollout.
 TEST(RunParts, RolloutIncludesEarlierSteps) {
   ViewSettings settings = settings_for({.step = 1});
   set_view_value(settings, "map", "source", std::string("rollout"));

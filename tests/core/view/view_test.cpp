@@ -153,7 +153,7 @@ TEST(Views, NothingOverlapsOrLeavesThePage) {
           look.font_size = font;
           look.framed = framed;
           look.tight = framed && width > 1000;
-          look.reference = font == 13 ? &trace : &other;  // same size, or another
+          look.reference = font == 13 ? &trace : &other;  // reference of equal or different size
           const ViewLayout layout = lay_out_view(trace, view.id, look);
           EXPECT_EQ(testing::layout_error(layout.list), "")
               << view.id << " of " << name << ", " << width << " x " << height << " font " << font

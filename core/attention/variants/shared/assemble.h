@@ -24,11 +24,11 @@ Part plain_part(const OperationInput& input, Pattern pattern);
 // Adds the ingredients of the pair encoding, if any.
 void apply_encoding(Part& part, const OperationInput& input, bool causal);
 
-// Copy with q and k rotated if the encoding is a rotation, for variants that transform q and k
-// before scoring. Keys have positions 0, 1, ..., plus `origin`.
+// Copy of `input`, with q and k rotated if the encoding is a rotation, for variants that transform
+// q and k before scoring. Keys have positions origin, origin + 1, ...
 OperationInput rotate_input(OperationInput input);
 
-// w·x_i + b of each head, from two weights, w: [h, d], b: [h].  [B h, L]
+// w·x_i + b for each head, from the weights with names `w` [h, d] and `b` [h].  [B h, L]
 Var head_logits(const OperationInput& input, const char* w, const char* b);
 
 // Replaces requested device results by results in host memory, for the CPU backend.
@@ -37,8 +37,8 @@ ResultRequest with_host_results(ResultRequest wanted);
 // Runs one part; on the CPU if the backend cannot compute it.
 OperationResult run_part(Part part, Backend& backend, const ResultRequest& wanted);
 
-// Function that evaluates each item of the batch separately, for patterns that depend on q and k,
-// and concatenates the results; extras, counts and patterns are those of the first item.
+// Returns a function that calls `run` for each item of the batch and concatenates the results, for
+// patterns that depend on q and k. Extras, counts and patterns come from the first item.
 using Evaluate = decltype(Variant::evaluate);
 Evaluate item_by_item(Evaluate run);
 

@@ -21,8 +21,7 @@ struct Compression {
   std::vector<RowSource> sources;       // [B n]
 };
 
-// Row `tap` of every window of x [B, w rate, d]; zeros beyond the end.
-// [B, w, d]
+// Row `tap` of every window of x [B, rows, d]; zeros beyond the end of x.  [B, w, d]
 Var tap_of_windows(const Tensor& x, Index rate, Index windows, Index tap) {
   const Index batch = x.dim(0), rows = x.dim(1), width = x.dim(2);
   Tensor taps = Tensor::zeros({batch, windows, width});
@@ -52,7 +51,7 @@ Var convolve_windows(const Tensor& x, Index windows, Index stride, const NamedVa
   return add(sum, weight(weights, "comp.bias"));
 }
 
-// Selects the `count` rows of x [B, n, d] with the largest usage, in order of position.
+// Selects the `count` rows of x [B, n, d] with the largest usage, and sorts them by position.
 Compression select_most_used(const CompletedSegment& segment, const Remembered& remembered,
                              const Tensor& x, Index count, Index first) {
   const Index batch = x.dim(0), rows = x.dim(1), stored = remembered.row_count(), width = x.dim(2);
@@ -127,7 +126,7 @@ Var auto_encoding_loss(const CompletedSegment& segment, const Tensor& old, const
   return mean_square(subtract(Var(old), restored));
 }
 
-// softmax(q k^T / sqrt(d_k)) v over all rows, without positions.  [B h, S, d_k]
+// Attention of the segment's queries to all `rows`, without positions.  [B h, S, d_k]
 Var content_attention(const CompletedSegment& segment, const Var& rows) {
   const auto [k, v] = segment.project(rows);  // [B h_kv, n, d_k]
   const Index heads_per_key = segment.heads / segment.kv_heads, queries = segment.input.q.dim(1),
@@ -157,7 +156,7 @@ void count_usage(const CompletedSegment& segment, Remembered& remembered) {
   for (Index& count : remembered.segment_counts) ++count;
 }
 
-// Adds usage and counts of `added` rows at the end and removes those of the first `dropped` rows.
+// Appends usage and counts for `added` rows, and removes the entries of the first `dropped` rows.
 void shift_usage(Remembered& remembered, Index batch, Index rows, Index added, Index dropped) {
   std::vector<double> usage;
   for (Index b = 0; b < batch; ++b) {
@@ -171,7 +170,7 @@ void shift_usage(Remembered& remembered, Index batch, Index rows, Index added, I
                                   remembered.segment_counts.begin() + dropped);
 }
 
-// Appends compressed rows and stores the last `max_rows` of them, oldest first.
+// Appends the latest compressed rows, and keeps the last `max_rows` compressed rows.
 void append_compressed(Remembered& remembered, const Compression& latest, Index batch,
                        Index max_rows) {
   const Index rows = remembered.compressed_count(), added = latest.rows.dim(1);
@@ -208,7 +207,7 @@ void remember_compressing(const CompletedSegment& segment, Remembered& remembere
   shift_usage(remembered, segment.batch, rows, added, 0);
   const Index old_count = std::max<Index>(rows + added - max_rows, 0) / rate * rate;
   for (const char* name : {"auto_encoding", "attention_reconstruction"}) {
-    if (segment.values.real(name) > 0) segment.add_loss(name, Tensor::zeros({}));  // always present
+    if (segment.values.real(name) > 0) segment.add_loss(name, Tensor::zeros({}));
   }
   if (old_count == 0) return;
 

@@ -10,10 +10,10 @@ namespace attnscope {
 // rows to one row, and stores the last C compressed rows. Adds the enabled reconstruction losses.
 void remember_compressing(const CompletedSegment& segment, Remembered& remembered);
 
-bool is_convolution(const Values& values);  // compresses with a kernel: "convolution", "dilated"
+bool is_convolution(const Values& values);  // function "convolution" or "dilated"
 
 WeightInfo kernel_weight(const char* name, const char* help,
-                         std::function<bool(const Values&)> used);  // [rate, d, d]
+                         std::function<bool(const Values&)> used);  // kernel [rate, d, d]
 Parameter loss_weight_parameter(const char* key, const char* label, const char* help);
 
 }  // namespace attnscope

@@ -10,11 +10,11 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxFeatures = Index{1} << 22;  // numbers of queries or keys; views show far fewer
-constexpr double kMaxExponent = 30;             // larger exponents leave no room for sums
+constexpr Index kMaxFeatures = Index{1} << 22;  // maximum size of reported features
+constexpr double kMaxExponent = 30;             // sums of larger exponentials may overflow float32
 
-// φ, divided by the largest exponential of its row, or of its head, if that is far from 1.
-// [heads, rows, size]
+// φ [heads, rows, size], divided by the largest exponential of the row or of the head, unless this
+// exponential is near 1.
 Tensor scaled_features(const Features& features, Index heads, bool by_row) {
   const ScaledRows phi(features);
   Tensor result({heads, phi.rows, phi.size});

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// Gradients of m and e of the queries, or of the keys.
+// Gradients of mantissas m and exponents e, of the queries or of the keys.
 struct ScaledGradients {
   explicit ScaledGradients(const ScaledRows& rows)
       : mantissa(static_cast<std::size_t>(rows.pairs * rows.rows * rows.size)),
@@ -53,7 +53,7 @@ class FeatureWeights {
     return weights;
   }
 
-  // gradient: [B h, L_q, L_k]; inputs: mantissa and exponents of queries, then of keys.
+  // gradient: [B h, L_q, L_k]; inputs: q.mantissa, q.exponents, k.mantissa, k.exponents.
   void backward(const Tensor& gradient, const std::vector<Var>& inputs) const {
     ScaledGradients d_q(q_), d_k(k_);
     parallel_for(q_.pairs, 1, [&](Index first, Index last) {
@@ -109,7 +109,7 @@ class FeatureWeights {
     return maximum;
   }
 
-  // Sets w for the keys visible to the row, and returns the sum of their weights.
+  // Sets w for the keys visible to the row, and returns the sum of these weights.
   double compute_row(Index row, std::vector<double>& w) const {
     const double maximum = largest_exponent(row);
     const bool has_one_power = q_.has_mantissas() && k_.has_mantissas() && shares_exponent();

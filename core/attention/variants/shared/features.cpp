@@ -13,11 +13,11 @@
 namespace attnscope {
 namespace {
 
-// Row sums within these limits leave room for smaller numbers and for products with values.
+// Limits of row sums. Within the limits, weights and their products with values fit float32.
 constexpr float kMinSum = 1e-24f, kMaxSum = 1e30f;
-// Limit for weights computed pair by pair, which are stored: 1 GiB.
+// Maximum number of weights that are computed pair by pair and stored (1 GiB).
 constexpr Index kMaxWeights = Index{1} << 28;
-// Larger maps are computed without exact features, which are slow, at the risk of rounding errors.
+// Maximum size of maps with exact features, which are slow. Larger maps may have rounding errors.
 constexpr Index kMaxExact = Index{1} << 22;
 
 // Norm of each row of x.
@@ -98,7 +98,6 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   return result;
 }
 
-// Uses the weights as logits without a normaliser.
 OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const ResultRequest& wanted) {
   Part part = feature_part(input);

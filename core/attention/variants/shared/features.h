@@ -15,37 +15,37 @@ struct Features {
   // means 1, undefined exponents 0; both are undefined if plain features suffice.
   Var mantissa;             // [B h, L, D]
   Var exponents;            // [B h, L, D], or [B h, L, 1]: one for all D
-  Doubles exact_exponents;  // before rounding; empty: `exponents` are exact
+  Doubles exact_exponents;  // exponents before rounding; empty: `exponents` are exact
   // Mantissa before rounding, for features that can be negative and whose sums may cancel.
   std::function<Doubles()> exact_mantissa;
   double factor = 1;  // φ = factor * mantissa * exp(exponents)
 };
 
-// Computes the output from running sums in O(L). Computes weights pair by pair (feature_weights.h)
-// if sums of plain features leave the range of float32, or if requested weights nearly cancel in a
-// row's sum. Adds "state" if wants_report().
+// Computes the output from running sums in O(L). If sums of plain features leave the range of
+// float32, or if requested weights nearly cancel in a row's sum, computes weights pair by pair
+// instead (feature_weights.h). Calls add_state() if wants_report().
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const ResultRequest& wanted);
 
-// Computes weights pair by pair. Throws InputError if there are too many pairs.
+// Always computes weights pair by pair. Throws InputError if there are too many pairs.
 OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const ResultRequest& wanted);
 
 // True if more than the output is requested.
 bool wants_report(const ResultRequest& wanted);
-// Adds "state" to the extras: Σ_j φ(k_j) ⊗ v_j over the keys visible to the last row, of the first
-// item of a batch. Adds a remark instead if the state exceeds float32.  [h, D, d_v]
+// Adds "state" [h, D, d_v] to the extras: Σ_j φ(k_j) ⊗ v_j over the keys visible to the last row of
+// the first item of the batch. Adds a remark instead if the state exceeds float32.
 void add_state(OperationResult& result, const OperationInput& input, const Features& k);
 
 // Adds the features of the first item of a batch to the extras, as "features.q" and "features.k"
 // [h, L, D]. Very large or small features are divided by factors that cancel in the ratio: one per
-// query, and one for all keys of a head. Adds nothing if they are too many to show, or not finite.
+// query, and one for all keys of a head. Adds nothing if features are too many, or not all finite.
 void add_features(OperationResult& result, const Features& q, const Features& k, Index heads);
 
 // True if output and sums of feature products (log_sum_exp) are within the range of float32.
 bool is_in_range(const OperationResult& result);
 
-// Softmax of scale * q·k over S_i, which random features estimate.  [B h, L_q, L_k]
+// Softmax of scale * q·k over S_i, to compare with random features.  [B h, L_q, L_k]
 Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,
                        Backend& backend);
 
@@ -57,11 +57,11 @@ Doubles exact_waves(const std::vector<double>& x, const Shape& shape, const Tens
 // x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, D]
 Var feature_products(const Var& x, const Var& w, Index heads);
 
-// VariantCost::head of kernel attention: running sums of `features` features, and multiply-adds
-// that compute the features of a query or key.
+// VariantCost::head of kernel attention, from the number of features and the multiply-adds that
+// compute the features of one query or key.
 double feature_cost(const CostInput& in, Index features, Index multiply_adds);
 
-// Parameter "features": number of random directions per head, with the symbol of the paper.
+// Parameter "features": number of random directions per head. symbol: its symbol in the paper.
 Parameter features_parameter(const char* symbol);
 // Optional weight with the random directions, [h, D, d_k].
 WeightInfo random_directions(const char* name);

@@ -13,9 +13,9 @@ namespace {
 // Within a block of rows the running maximum of the exponents grows by at most kGrowth. Keys with
 // exponents kCutoff below it are skipped, since exp(-kCutoff) is far below float32 precision.
 constexpr double kGrowth = 40, kCutoff = 80;
-// Heads share blocks unless separate blocks per head need this many times fewer keys.
+// Heads share blocks unless separate blocks need fewer keys by this factor.
 constexpr Index kMinSavings = 4;
-// Maximum number of weights that are computed to answer requests for tiles.
+// Maximum number of weights that are computed if only tiles are requested.
 constexpr Index kMaxForTiles = Index{1} << 24;
 
 double log_sigmoid(double x) {
@@ -27,7 +27,7 @@ Tensor gradient_of_logits(const Tensor& gradient, const Tensor& logits) {
   const Index pairs = logits.dim(0), length = logits.dim(1);
   Tensor result(logits.shape());
   for (Index pair = 0; pair < pairs; ++pair) {
-    double earlier_gradients = 0;  // sum over e_j, j < r
+    double earlier_gradients = 0;  // sum of the gradients of e_j, j < r
     for (Index r = 0; r < length; ++r) {
       const Index index = pair * length + r;
       const double g = 1 / (1 + std::exp(-static_cast<double>(logits[index])));
@@ -39,7 +39,7 @@ Tensor gradient_of_logits(const Tensor& gradient, const Tensor& logits) {
   return result;
 }
 
-// Rows [row, end) with keys [key, end).
+// Block of rows [row, end) and keys [key, end).
 struct Block {
   Index row, end, key;
 };
@@ -54,7 +54,7 @@ Doubles running_maxima(const Doubles& exponents, Index length) {
   return result;
 }
 
-// Blocks that are common to pairs [first, first + count).
+// Divides the rows of pairs [first, first + count) into blocks that these pairs share.
 std::vector<Block> divide_rows(const Doubles& maxima, Index length, Index first, Index count) {
   std::vector<Block> blocks;
   for (Index row = 0; row < length; row = blocks.back().end) {
@@ -93,7 +93,7 @@ class GatedRows {
         maxima_(running_maxima(k.exact_exponents, length_)),
         backend_(backend) {}
 
-  // [B h, L, d_v]; undefined if a row's sums leave the range of float32.
+  // Output [B h, L, d_v]; undefined if a row's sums leave the range of float32.
   Var output() {
     const std::vector<Block> common = divide_rows(maxima_, length_, 0, pairs_);
     std::vector<std::vector<Block>> pair_blocks;

@@ -1,6 +1,6 @@
 // Gated running sums of features (Peng et al., 2021, section 3.2):
 //   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   output_t = φ(q_t) S_t / φ(q_t)·z_t
-// where z_t is S_t for v_t = 1.
+// where z_t is S_t computed with all values set to 1.
 // Key j has the factor (1 - g_j) Π_{j<r<=i} g_r in row i. Factors common to all keys of a row
 // cancel, so that every row can use exp(e_j), e_j = log(1 - g_j) + Σ_{r>j} log g_r.
 #pragma once
@@ -12,14 +12,14 @@ namespace attnscope {
 // e_j, for Features::exponents and exact_exponents.
 struct GateExponents {
   Var exponents;  // [B h, L, 1]
-  Doubles exact;  // before rounding
+  Doubles exact;  // exponents before rounding
 };
 
-// logits: [B h, L], g = sigmoid(logits).
+// Exponents for the gates g = sigmoid(logits). logits: [B h, L]
 GateExponents gate_exponents(const Var& logits);
 
-// Causal run_features() with the exponents of the gates as exponents of k. Costs O(L) unless
-// weights are requested; within each block of rows the scale of the sums changes little.
+// Causal run_features(); the exponents of k are GateExponents. Costs O(L) unless weights are
+// requested, by blocks of rows in which the scale of the sums changes little.
 OperationResult run_gated(const OperationInput& input, const Features& q, const Features& k,
                           Backend& backend, const ResultRequest& wanted);
 

@@ -76,7 +76,7 @@ Parameter seed_parameter() {
           .label = "Seed",
           .help = "Seed of the random numbers; equal seeds give equal results.",
           .initial = Index{0},
-          .limits = {.max = 9007199254740991},  // 2^53 - 1: limit of exact integers in JSON
+          .limits = {.max = 9007199254740991},  // 2^53 - 1, the largest exact integer in JSON
           .slider = {.max = 99}};
 }
 

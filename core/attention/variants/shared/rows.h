@@ -10,11 +10,11 @@
 
 namespace attnscope {
 
-// Upper bound of the bytes per run, on average, in a list of runs that grows by doubling.
+// Upper bound of the average number of bytes per run, in a list of runs that grows by doubling.
 inline constexpr double kBytesOfRun = 1.5 * sizeof(Run);
 
 // Builds a pattern. heads: 1 if all heads share the rows, otherwise input.heads.
-// body(builder, head, i) adds the runs of the query at position i; the causal limit is already set.
+// body(builder, head, i) adds the runs of the query at position i, below the causal limit.
 Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::string> rules,
                    const std::function<void(PatternBuilder&, Index head, Index i)>& body);
 
@@ -28,10 +28,10 @@ std::string ordinal(Index n);  // "8th", "21st"
 Parameter window_parameter();
 Parameter dilation_parameter();
 Parameter seed_parameter();
-// Block size. Its illustrative default is the length divided by `divisor`.
+// Parameter "block". Its illustrative default is the number of tokens divided by `divisor`.
 Parameter block_parameter(Index initial, Index divisor, double slider_max);
 
-// Last part of an error message.
+// End of an error message.
 std::string found_text(Index found);  // ", found 3"
 
 }  // namespace attnscope

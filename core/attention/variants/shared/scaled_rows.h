@@ -38,7 +38,7 @@ class ScaledRows {
  private:
   bool has_exponents() const { return !exact_exponents_.empty() || exponents_.defined(); }
 
-  // Exact numbers of the features. If empty, the tensors below are used.
+  // Numbers before rounding. If empty, the tensors below are used.
   Doubles exact_mantissa_, exact_exponents_;
   Tensor mantissa_, exponents_;
 };

@@ -58,7 +58,7 @@ TEST(Actions, KeyStrokeRunsAtMostOne) {
   }
 }
 
-// B blanks the screen, as in presentation programs. Otherwise it is the key of another action.
+// B blanks the screen, as in presentation programs. Otherwise, B runs another action.
 TEST(Actions, KeyBBlanksScreenWhilePresenting) {
   State state;
   const auto press_b = [&] {

@@ -40,7 +40,7 @@ TEST(Autosave, WritesAChangeWithinTwoSeconds) {
   ASSERT_TRUE(autosave.due());
   EXPECT_LE(*autosave.due(), 3);
   EXPECT_EQ(file_count(folder.path()), 0);
-  autosave.save_if_due(session_with_text("abc"), 2);  // still typing: not postponed
+  autosave.save_if_due(session_with_text("abc"), 2);  // typing does not postpone saving
   autosave.save_if_due(session_with_text("abcd"), 3);
   EXPECT_EQ(file_count(folder.path()), 1);
   EXPECT_FALSE(autosave.due());

@@ -122,7 +122,7 @@ TEST_F(DamageTest, ComparesContentOfCallbacks) {
   painted.colour = 2;
   const auto boxes = update(draw);
   ASSERT_EQ(boxes.size(), 1U);
-  EXPECT_TRUE(same_box(boxes[0], painted.box));  // it consists of whole tiles
+  EXPECT_TRUE(same_box(boxes[0], painted.box));  // the box consists of whole tiles
 }
 
 TEST_F(DamageTest, MergesManyScatteredTiles) {

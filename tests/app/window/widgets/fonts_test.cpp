@@ -25,7 +25,7 @@ class FontsTest : public ::testing::Test {
   Fonts fonts_;
 };
 
-// Russian text loads the remaining glyphs once; scripts that need shaping do not.
+// Russian text loads the remaining glyphs once; text in a script that needs shaping loads none.
 TEST_F(FontsTest, LoadsGlyphsOfText) {
   EXPECT_TRUE(is_drawable(U'é'));
   EXPECT_EQ(on_screen("मानक"), "U+092E U+093E U+0928 U+0915");

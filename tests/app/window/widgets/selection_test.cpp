@@ -14,7 +14,7 @@ Choice with_defaults(const std::string& id, const std::vector<Parameter>& parame
   return {id, default_values(parameters)};
 }
 
-// Choices that a run would reject are disabled, with the same reason.
+// Choices that a run would reject are disabled, with the run's reason.
 TEST(Selection, RejectsParametersThatRunRejects) {
   State state;
   state.session.edit().run.variant = with_defaults("full", variant("full").parameters);
@@ -60,7 +60,7 @@ TEST(Selection, OmitsTrainingParameters) {
   EXPECT_EQ(choice_from_json(exit_rule, json, "exits").values.choice("oracle"), "correctness");
 }
 
-// Lists show the model's setting, its replacement, or "none".
+// Lists show the model's setting, the selected replacement, or "none".
 TEST(Selection, ListsShowCurrentChoice) {
   State state;
   const ChoiceList before_run = residual_connection_list(state);

@@ -1,5 +1,5 @@
-// Compares arranged rows with the equations in double precision, for all ingredients and
-// normalisers.
+// Compares rows in the blocks of an Arrangement with the equations in double precision, for all
+// ingredients and normalisers.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -33,7 +33,7 @@ struct NamedPattern {
   Pattern pattern;
 };
 
-// Patterns with arranged rows first, mostly single rows last.
+// Patterns, from mostly arranged rows to mostly lone rows.
 std::vector<NamedPattern> patterns(const Part& part) {
   const Index heads = part.heads, queries = part.queries(), keys = part.keys();
   return {{"strided", testing::strided_pattern(queries, keys, 5, 6)},
@@ -122,7 +122,7 @@ TEST(ArrangedRows, SkipArrangementForMaps) {
     const Stop stop;
     stop.request();
     const StopScope scope(stop);
-    EXPECT_THROW(copy.pattern->arrangement(), Stopped);  // not computed yet
+    EXPECT_THROW(copy.pattern->arrangement(), Stopped);  // the pattern has no arrangement yet
   }
   const PartResult output_only = cpu_backend().run(copy, {});
   EXPECT_NO_THROW(copy.pattern->arrangement());
@@ -131,7 +131,7 @@ TEST(ArrangedRows, SkipArrangementForMaps) {
 
 TEST(ArrangedRows, AreIndependentOfThreadCount) {
   const int initial_thread_count = thread_count();
-  const Part pattern_part = named_parts(300, true)[12].part;  // all ingredients together
+  const Part pattern_part = named_parts(300, true)[12].part;  // a part with all ingredients
   for (const auto& [name, pattern] : patterns(pattern_part)) {
     SCOPED_TRACE(name);
     std::vector<std::vector<Tensor>> results;
@@ -200,7 +200,7 @@ TEST(ArrangedRows, StopWithinAHundredMilliseconds) {
   constexpr Index length = 20000;
   const Part part = random_two_head_part(testing::scattered_pattern(1, length, length, 400), 1);
   double shortest =
-      1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
+      1e9;  // shortest time of a round in ms; a shared machine may delay single rounds
   for (int round = 0; round < 5 && !(shortest <= 100); ++round) {
     const Stop stop;
     const StopScope scope(stop);

@@ -1,5 +1,5 @@
-// Compares the plain pass with a reference. Some rows exceed its bound on scores, so that the
-// general pass computes them in the same block.
+// Compares PlainRows with a reference. Some rows exceed the bound of PlainRows on scores, so that
+// the general pass (forward.cpp) computes the rest of their block.
 #include "core/attention/cpu/plain_rows.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_P(PlainRows, MatchReferenceForRowsOfAllMagnitudes) {
     Part part = plain_part(causal ? Pattern::causal(length, length) : Pattern::all(length, length));
     expect_matches_reference(part, 1e-5);
     scale_some_queries(part);
-    expect_matches_reference(part, 1e-4);  // scores of hundreds have less precise fractions
+    expect_matches_reference(part, 1e-4);  // large scores have larger rounding errors
   }
 }
 
@@ -93,7 +93,7 @@ Pattern band(Index length, Index keys_before, Index keys_after, Index full_row =
   return builder.finish();
 }
 
-// Keys are packed block by block, which a single row with all keys does not prevent.
+// Keys are packed block by block, even if a single row has all keys.
 TEST(PlainRows, MatchReferenceForBands) {
   expect_matches_reference(plain_part(band(700, 40, 40)), 1e-5);
   expect_matches_reference(plain_part(band(700, 0, 100)), 1e-5);

@@ -33,7 +33,7 @@ class SelectedRows : public ::testing::Test {
     expect_scores(tile, rows);
   }
 
-  // Scores are computed from panels, the last of which may be incomplete.
+  // Scores are computed from panels. The last panel may be incomplete.
   void expect_scores(cpu::Tile tile, const Tensor& rows) {
     const Tensor a = testing::random_tensor({tile.rows, kSize}, 7);
     tile.extents.fill({0, tile.width});
@@ -70,7 +70,7 @@ TEST_F(SelectedRows, ReuseCommonPrefix) {
   expect_selected(keys_, every_nth(2, 7));   // fewer rows
   Columns changed_columns = every_nth(2, 40);
   for (std::size_t n = 21; n < changed_columns.size(); ++n)
-    changed_columns[n] += 9;  // the first 21 are equal
+    changed_columns[n] += 9;  // only columns 0 to 20 are unchanged
   expect_selected(keys_, changed_columns);
   expect_selected(keys_, every_nth(2, 40));
   expect_selected(keys_, every_nth(3, 40, 1));  // no common prefix
@@ -85,7 +85,7 @@ TEST_F(SelectedRows, AreCachedPerMatrix) {
     expect_selected(values_, every_nth(2, 40));
     expect_selected(keys_, every_nth(2, 41));
     expect_selected(third_matrix_,
-                    every_nth(2, 41));  // a third matrix replaces one of two cached ones
+                    every_nth(2, 41));  // evicts the copy of one of the two cached matrices
     expect_selected(values_, every_nth(2, 41));
   }
 }

@@ -9,7 +9,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kRows = 9;
 
-// Row r has keys [r, 2 r + 1) with weights 1, 2, ... times 1 / (r + 1).
+// Row r has keys [r, 2 r + 1) with weights 1, 2, ... and the factor 1 / (r + 1).
 cpu::WeightBlock test_block(Index first_row, Index rows) {
   cpu::WeightBlock result;
   result.first_row = first_row;
@@ -59,7 +59,7 @@ TEST(WeightWriter, WritesAllWeightsInAnyNumberOfSteps) {
   }
 }
 
-// Each of the planned steps writes an equal part of the block.
+// All planned steps write equally many weights.
 TEST(WeightWriter, SpreadsWorkOverTheSteps) {
   Tensor attention = Tensor::zeros({1, 8, 32});
   cpu::WeightWriter writer(cpu::row_kernels(), attention);

@@ -79,8 +79,8 @@ Row softmax(
 using ExpectedRow = std::function<Row(const TestRun&, Index a, Index i)>;
 using ValueOf = std::function<Row(const TestRun&, Index a, Index column)>;
 
-// Runs the variant `json` for several lengths. Compares the attention with the rows of `expected`,
-// and the output with the expected attention times the values.
+// Runs the variant `json` for several lengths. Compares the attention with `expected`, and the
+// output with the expected attention times the values.
 void expect_attention(const char* json, const ExpectedRow& expected, bool causal = false,
                       const ValueOf& value = {}) {
   SCOPED_TRACE(json);
@@ -125,7 +125,7 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
   }
 }
 
-// Scores scale * q·key_c of `count` columns.
+// Scores scale * q·key(c) of columns c in [0, count).
 Row scores(const TestRun& r, Index a, Index i, Index count, const std::function<Row(Index)>& key) {
   Row result;
   for (Index c = 0; c < count; ++c) result.push_back(r.scale() * dot(r.query(a, i), key(c)));
@@ -778,7 +778,7 @@ TEST(Equations, HoldForMemorizingUnitVectors) {
       const Row stored = TestRun::get_row(r.w("mem.v"), a, c);
       return mode == "keys_values" ? unit(stored) : stored;
     };
-    // If there are fewer rows than `top`, all are used.
+    // If the memory has fewer rows than `top`, all of its rows are used.
     expect_attention(
         json.c_str(),
         [mode](const TestRun& r, Index a, Index i) {
@@ -834,7 +834,7 @@ TEST(Equations, MemorizingIsLocalWithoutMemory) {
   }
 }
 
-// Memory and segment use the same scale, also if the scale is an encoding's default.
+// Memory and segment use one scale, even if it is the default of an encoding.
 TEST(Equations, MemorizingScalesMemoryLikeSegment) {
   OperationSizes sizes;
   const Choice variant = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
@@ -850,7 +850,7 @@ TEST(Equations, MemorizingScalesMemoryLikeSegment) {
 
 TEST(Equations, HoldForCompressive) {
   for (const std::string function : {"mean", "max", "convolution", "most_used"}) {
-    // Compressed row n of 4 old memories at rate 3; the last window has one row.
+    // Compressed row n of 4 old rows at rate 3. The last window has only one row.
     const auto compressed_row = [function](const TestRun& r, const char* rows, const char* kernel,
                                            Index a, Index n) {
       const Tensor& x = r.w(rows);

@@ -1,5 +1,5 @@
-// LSH with all options, compared with loops over rounds, chunks and positions. Also weights of
-// other variants: random, larger than required, and of memories.
+// Compares LSH with loops over rounds, chunks and positions, for all options. Also tests weights of
+// other variants: random weights, weights for longer texts, and memories.
 
 #include <gtest/gtest.h>
 
@@ -98,7 +98,7 @@ std::vector<std::vector<int>> count_visits(const OperationInput& input, const Fo
         }
         continue;
       }
-      if (chunks == 1 && round > 0) break;  // each round sees all positions
+      if (chunks == 1 && round > 0) break;  // a single chunk sees all positions in every round
       const Index all_chunks = chunks * form.rounds,
                   query_chunk = round * chunks + rank / form.chunk;
       const Index before = chunks == 1 ? 0 : form.before, after = chunks == 1 ? 0 : form.after;
@@ -272,7 +272,7 @@ TEST(RandomWeights, AreDeterminedBySeed) {
   EXPECT_THROW(drawn_normal("w", {(Index{1} << 28) + 1}, 1, 1), InputError);
 }
 
-// The matrix of a shorter text is a submatrix of that of a longer text.
+// The matrix of a shorter text is a submatrix of the matrix of a longer text.
 TEST(RandomWeights, ExtendMatricesOfShorterTexts) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "synthesizer", "mode": "random", "seed": 3})"), "variant");
@@ -351,8 +351,7 @@ TEST(Weights, SupportTextsUpToTheirLength) {
   EXPECT_GE(refused_count, 6);
 }
 
-// Weights on tokens reproduce the output of the weights on shortened rows, for two texts in a
-// batch.
+// Implied weights on tokens reproduce the output, for two texts in a batch.
 TEST(Linformer, ReportsImpliedWeightsOfTokens) {
   for (const char* mode : {"projection", "mean", "convolution"}) {
     for (const Index length : {7, 12}) {

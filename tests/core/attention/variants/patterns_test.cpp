@@ -1,4 +1,4 @@
-// Compares patterns of variants with the rule for S_i as a predicate on indices.
+// Compares patterns of variants with predicates on query and key indices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -276,7 +276,8 @@ TEST(Patterns, BigBirdWithListedBlocksMatchesRule) {
   });
 }
 
-// Draws as many random blocks as requested, none of them allowed anyway, equal for equal seeds.
+// Draws as many random blocks as requested, none of which the window or the global blocks contain.
+// Equal seeds draw equal blocks.
 TEST(Patterns, BigBirdDrawsBlocks) {
   const NamedVars no_weights;
   for (const Index r : {0, 1, 3, 50}) {
@@ -426,7 +427,7 @@ TEST(Patterns, GraphUsesListsChainsAndBrackets) {
   for (Index i = 0; i < 5; ++i) {
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(chain_pattern.allowed(0, i, j), std::abs(i - j) <= 1);
   }
-  // Edges must be pairs for every source, since the source may be replaced later.
+  // Edges must be pairs for every source, because the user may change the source later.
   for (const char* source : {"edges", "brackets", "chain"}) {
     for (const Lists& invalid_edges : {Lists{{}}, Lists{{0}}, Lists{{0, 1}, {1, 2, 3}}}) {
       const Values values = make_values({{"from", std::string(source)}, {"edges", invalid_edges}});
@@ -460,7 +461,7 @@ TEST(Patterns, EtcUsesSentencesAsSegments) {
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 1, 1, 2}));
   EXPECT_TRUE(pattern().allowed(0, 4, 1));
   EXPECT_FALSE(pattern().allowed(0, 4, 0));
-  values.set("global", Index{2});  // sentences in excess share the last global token
+  values.set("global", Index{2});  // the remaining sentences share the last global token
   variant("etc").defaults.from_text(values, structure);
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 0, 1, 1, 1}));
 }

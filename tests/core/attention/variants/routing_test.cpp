@@ -22,7 +22,7 @@ OperationInput operation(bool shared, double decay) {
   return testing::random_operation(sizes, choice, default_encoding(), true, 6);
 }
 
-// Moving average of each centroid with the mean of the rows in its cluster, which have unit length.
+// Moving average of each centroid and the mean of the unit rows in its cluster.
 Tensor expected_centroids(const OperationInput& input, bool shared, double decay) {
   const Tensor& centroids = input.weights.at("routing.centroid").value();  // [h, c, d_k]
   Tensor result(centroids.shape());

@@ -16,7 +16,7 @@ struct Sizes {
   Index layers = 2, chunks = 1, hidden = 64;
 };
 
-// Peak bytes of tensors during a step, beyond weights and their gradients.
+// Peak bytes of tensors during a training step, without the weights and their gradients.
 double peak_of_step(const std::string& id, const Sizes& sizes) {
   ModelConfig config =
       testing::small_config({.context = 64, .layers = sizes.layers, .hidden = sizes.hidden});
@@ -48,14 +48,14 @@ TEST(Reversible, TrainingMemoryDoesNotGrowWithDepth) {
   EXPECT_LT(twelve_layer_peak, peak_of_step("residual", {.layers = 12}) / 3);
 }
 
-// A wide feed-forward in chunks: peak memory decreases with the number of chunks.
+// Peak memory of a wide feed-forward decreases with the number of chunks.
 TEST(Reversible, ChunksReduceMemory) {
   const double peak = peak_of_step("reversible", {.chunks = 1, .hidden = 1024});
   const double chunked_peak = peak_of_step("reversible", {.chunks = 8, .hidden = 1024});
   EXPECT_LT(chunked_peak, peak / 2);
 }
 
-// Gradients with chunks match those without, also with dropout.
+// With and without dropout, chunks do not change the gradients.
 TEST(Reversible, GradientsDoNotDependOnChunks) {
   const auto gradients = [](Index chunks, double dropout) {
     ModelConfig config = testing::small_config({.context = 16, .layers = 3});

@@ -226,7 +226,7 @@ TEST(Compare, ExplainsHowToSetRunB) {
   EXPECT_NE(layout.refusal.find("Compare with this"), std::string::npos);
 }
 
-// Badges of the maps and the words next to them share a line.
+// The badge of each map and the words next to the badge share a line.
 TEST(Compare, HeadingsDescribeDifferenceOfTexts) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = synthetic_trace(1, 2, 9);
@@ -340,7 +340,7 @@ TEST(Compare, HeadingsListDifferencesOnly) {
             (std::vector<std::string>{label + " (base = 10)", label + " (base = 10000)"}));
   EXPECT_EQ(headings_with_values(a, b, 600),
             (std::vector<std::string>{"base = 10", "base = 10000"}));
-  // Next to another encoding, only deviations from the default are listed.
+  // If the encodings differ, headings list only values that deviate from the default.
   b.attention[0].encoding.id = default_encoding().id;
   b.attention[0].encoding.values = default_encoding().values;
   EXPECT_EQ(headings_with_values(a, b, 1600), std::vector<std::string>{label + " (base = 10)"});

@@ -116,7 +116,7 @@ TEST(Depth, ExplainsExitMarksAtEverySize) {
   EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
 }
 
-// All predictions of a lesson's text are legible at 1280 x 800; of longer texts, the last ones.
+// At 1280 x 800, all predictions of a short text and the last ones of a long text are legible.
 TEST(Depth, PredictionsAreLegible) {
   const auto guesses = [](const Trace& trace, const LayoutOptions& look) {
     const ViewLayout layout = lay_out_view(trace, "depth", look);

@@ -150,7 +150,7 @@ TEST_F(EarlyExits, ConfidenceAndOracleMatchEquations) {
 // Multiply-adds of one layer (weights and attention) and of the output.
 constexpr double kLayerMultiplyAdds =
     kLength * (4.0 * kWidth * kWidth + 3 * kWidth * kHidden) +
-    kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // pairs, d_k, 2 heads
+    kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // pairs, 2 products, d_k, 2 heads
 constexpr double kOutputMultiplyAdds = static_cast<double>(kLength) * kWidth * kVocabulary;
 
 TEST_F(EarlyExits, CountsWorkOfExecutedLayers) {
@@ -212,7 +212,7 @@ TEST_F(EarlyExits, PictureReportsSavedLayers) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(look().pending, "");
-  traces_.findings.remove("exit_work");  // measurement of another threshold is pending
+  traces_.findings.remove("exit_work");  // a measurement with another threshold is pending
   EXPECT_NE(picture_text().find("as recorded"), std::string::npos);
   EXPECT_NE(look().pending, "");
   traces_.findings.remove("exits");

@@ -39,7 +39,7 @@ FrameOptions options(const std::string& text, std::optional<int> count = std::nu
   return frames;
 }
 
-// Frames of an existing run with two layers of two heads.
+// Frames of an existing run with two layers of two heads each.
 class TraceFrames {
  public:
   FrameSequence frames(const Session& session, const FrameOptions& options) {

@@ -28,7 +28,7 @@ TEST(ViewData, QuotesSpecialCharacters) {
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
-// A trace with one layer of one head over two tokens.
+// Trace of two tokens with one layer and one head.
 Trace small_trace() {
   Trace trace;
   trace.tokens.resize(2);
@@ -164,7 +164,7 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
     }
     EXPECT_NE(csv_of(run, view.id), needs_model ? model_map : map) << view.id;
   }
-  EXPECT_EQ(csv_of(trace, "lines"), map);  // lines of one head are its weights
+  EXPECT_EQ(csv_of(trace, "lines"), map);  // the lines of one head show its weights
   set_view_values(session.view, "lines", [] {
     Values values = default_values(view("lines").options.parameters);
     values.set("all", true);
@@ -201,7 +201,7 @@ TEST(ViewData, DepthListsPredictionsOfEachLayer) {
   }
   EXPECT_EQ(data.matrices[2].values(0, 0), static_cast<float>(exit_summary(lens, exits).saved));
   EXPECT_NE(to_csv(data).find("guess,position,layer,token id,probability"), std::string::npos);
-  session.view.row = 2;  // visible part
+  session.view.row = 2;  // visible rows 2 to 4
   session.view.height = 3;
   EXPECT_EQ(view_data(trace, session, found).matrices[1].rows,
             (std::vector<std::string>{"␣keeper", "␣turned", "␣the"}));
@@ -253,7 +253,7 @@ TEST(ViewData, InterveneContainsBothRuns) {
   }
   const ViewData::Matrix& next = data.matrices[2];
   EXPECT_EQ(next.columns, (std::vector<std::string>{"token id", "before", "after"}));
-  EXPECT_EQ(next.values(0, 0), 12);  // most likely after the intervention
+  EXPECT_EQ(next.values(0, 0), 12);  // the most likely token after the intervention
   const std::vector<double> baseline_probabilities =
       probabilities(baseline.logits.slice(8, 1).reshaped({13}), {});
   EXPECT_EQ(next.values(0, 1), static_cast<float>(baseline_probabilities[12]));

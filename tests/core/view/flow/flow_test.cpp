@@ -55,7 +55,7 @@ Tensor reference_sum(const AttentionTap& tap, Index head, Index query) {
   return sum;
 }
 
-// The drawn values add up: weighted values of the shown keys and of the others.
+// The weighted values of the shown keys and of all other keys add up to the output.
 void expect_sum(const FlowSum& sum, const std::string& context) {
   ASSERT_TRUE(sum.adds_values) << context;
   Tensor total = Tensor::zeros(sum.output.shape());
@@ -86,7 +86,7 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
         trace = testing::run_model(
             {.variant = to_json(choice).dump(), .encoding = "none", .causal = causal});
       } catch (const InputError&) {
-        continue;  // sorts blocks, or needs inputs that this model lacks
+        continue;  // the variant sorts blocks, or needs inputs that the model lacks
       }
       Session session = flow_session();
       session.view.layer = session.view.head = 1;
@@ -104,8 +104,7 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
   EXPECT_GE(sums, 3 * variants().size());
 }
 
-// Compares with the equation, with values shared by two heads and a separate term for relative
-// distances (Shaw et al., 2018, equation 3).
+// Two heads share values; relative distances add a term (Shaw et al., 2018, equation 3).
 TEST(FlowView, SumMatchesEquation) {
   for (const char* encoding : {"rope", "alibi", "sinusoidal"}) {
     const Trace trace = testing::run_model({.encoding = encoding, .heads = 4, .kv_heads = 2});
@@ -373,7 +372,7 @@ TEST(FlowView, StepsExplainOneStageEach) {
       const FilledBox* box = std::get_if<FilledBox>(&item);
       return box != nullptr && box->colour.a > 100 && box->colour.a < 250;
     });
-    // Queries and keys share their stage with values among the twelve panels.
+    // Of the twelve panels, step 3 unveils two (queries and keys, values), other steps unveil one.
     const Index expected = step == kFlowSteps ? 0 : step == 3 ? 10 : 11;
     EXPECT_EQ(veils, expected) << step;
   }
@@ -496,7 +495,7 @@ TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
   EXPECT_NE(text_of(7).find("head 3"), std::string::npos);
   EXPECT_NE(text_of(8).find("+ attention"), std::string::npos);
   EXPECT_NE(text_of(9).find("+ feed-forward"), std::string::npos);
-  EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);  // nor of other steps
+  EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);
 }
 
 TEST(FlowView, ExplainsMissingValues) {
@@ -522,7 +521,7 @@ TEST(FlowView, ExportedTablesAddUp) {
   for (const char* name : {"weighted values", "heads", "residual"}) {
     const ViewData::Matrix& m = table(name);
     const Index last = m.values.dim(0) - 1;
-    const bool has_output_row = std::string(name) == "weighted values";  // adds the recorded output
+    const bool has_output_row = std::string(name) == "weighted values";  // last row: output
     Tensor sum = Tensor::zeros({m.values.dim(1)});
     for (Index r = 0; r < last - (has_output_row ? 1 : 0); ++r) {
       for (Index n = 0; n < sum.size(); ++n) sum[n] += m.values(r, n);

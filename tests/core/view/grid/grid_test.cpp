@@ -34,7 +34,7 @@ TEST(Grid, HitReportsHead) {
     const auto hit = layout.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
     ASSERT_TRUE(hit.has_value());
     heads.insert({hit->layer, hit->head});
-    EXPECT_FALSE(layout.hit({map.box.x - 1, map.box.y - 1}).has_value());  // the gap
+    EXPECT_FALSE(layout.hit({map.box.x - 1, map.box.y - 1}).has_value());  // the gap between maps
   }
   EXPECT_EQ(heads.size(), 12u);
 }

@@ -28,8 +28,8 @@ std::shared_ptr<const Trace> run(const Session& session) {
   return runner.run(session.run);
 }
 
-// Strided pattern of the Sparse Transformer: preceding pixels within a row length, and of the
-// column.
+// Strided pattern of the Sparse Transformer: the preceding pixels within one row length, and all
+// preceding pixels of the column.
 TEST(ImageView, RowsMatchPattern) {
   const auto trace = run(example());
   const AttentionTap& tap = trace->attention[0];
@@ -130,7 +130,7 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
   for (const Item& item : layout.list.items) {
     if (const auto* image = std::get_if<ColourImage>(&item)) images.push_back(image);
   }
-  ASSERT_EQ(images.size(), 4U);  // each image, and its overlay
+  ASSERT_EQ(images.size(), 4U);  // two images, each before its overlay
   EXPECT_EQ(images[0]->colours.data(), picture.data());
   EXPECT_EQ(images[1]->colours.shape(), (Shape{3, 3, 4}));
   ASSERT_EQ(images[2]->colours.shape(), picture.shape());
@@ -143,7 +143,7 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
   // The largest weight has the last colour of the colour map.
   const AttentionTap& tap = trace->attention[0];
   const Tensor weights = tap.attention(0);
-  const Index query = 1 + 1 * 3 + 1;  // below the centre, used if no pixel is pointed at
+  const Index query = 1 + 1 * 3 + 1;  // default query, below the centre
   Index strongest = 0;
   for (Index piece = 0; piece < 9; ++piece) {
     if (weights(query, piece + 1) > weights(query, strongest + 1)) strongest = piece;

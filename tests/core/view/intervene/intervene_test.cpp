@@ -71,7 +71,7 @@ class Intervene : public ::testing::Test {
     return view("intervene").lay_out(fixture.input);
   }
 
-  // Help text for a click on a cell of run A while there is a run B; empty if it has no effect.
+  // Help text of a click on a cell of run A next to a run B; empty if the click has no effect.
   std::string click_help(Index query, Index key) {
     options_.pointer.reset();
     const Box box = heat_maps(layout_with_b()).at(1).box;

@@ -91,7 +91,7 @@ TEST(Lines, PointingAtTokenDimsOtherLinesAndClickPinsIt) {
     options.settings =
         settings_with("lines", std::string(R"({"least": 0.02, "style": ")") + style + "\"}");
     const ViewLayout unhovered = lay_out_view(trace, "lines", options);
-    // Two handles for the heads precede those of the queries.
+    // The handles of the two heads precede the handles of the queries.
     ASSERT_GE(unhovered.handles.size(), 2u + 9u);
     const Box token = unhovered.handles[2 + 5].area;
     const Point pointer{token.x + token.width / 2, token.y + token.height / 2};

@@ -171,7 +171,7 @@ TEST(Map, ColoursEndAt99thPercentile) {
   Trace trace = synthetic_trace(1, 1, 60);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
-  for (Index i = 50; i < 60; ++i) weights(0, i, 3) = 0.9F;  // of 1,829 pairs
+  for (Index i = 50; i < 60; ++i) weights(0, i, 3) = 0.9F;  // 10 of 1,829 pairs
   const ViewLayout layout = lay_out_view(trace, "map");
   const std::vector<float> sorted = sorted_weights(trace, 0);
   const auto count_below =
@@ -293,7 +293,7 @@ TEST(Map, ExplainsHowToShowSmallWeights) {
                              "Half of the rows have no weight above"));
 }
 
-// The zoom that was set for a longer text can be beyond the end of this one.
+// A zoom that was set for a longer text can lie beyond the end of a shorter text.
 TEST(Map, ZoomBeyondShorterTextShowsWholeMap) {
   LayoutOptions options;
   options.settings.row = options.settings.column = 150;

@@ -72,7 +72,7 @@ TEST(ApproximationMechanism, MapsMatchTrace) {
   }
 }
 
-// Variants without a reported softmax are compared with one over the same queries and keys.
+// If a variant reports no softmax, the view computes one from the variant's queries and keys.
 TEST(ApproximationMechanism, ComputesUnreportedSoftmax) {
   const Trace linear = run_variant("linear"),
               linformer = run_variant(R"({"type": "linformer", "k": 4})", false);
@@ -82,7 +82,7 @@ TEST(ApproximationMechanism, ComputesUnreportedSoftmax) {
     EXPECT_TRUE(close(exported_matrices(linformer, head)[0].values,
                       plain_softmax(linformer.attention[0], head, false), 1e-5));
   }
-  // With the same rotary encoding, the softmax matches full attention.
+  // With a rotary encoding, the computed softmax matches full attention with that encoding.
   const Trace rotated = run_variant("linear", true, "rope"),
               full = run_variant("full", true, "rope");
   EXPECT_TRUE(close(exported_matrices(rotated, 1)[0].values, full.attention[0].attention(1), 1e-5));

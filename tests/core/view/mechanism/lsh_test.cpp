@@ -130,7 +130,7 @@ TEST(LshMechanism, HitReportsPairOfText) {
   options.settings = settings_with_head("{}");
   const ViewLayout layout = lay_out_view(trace, "mechanism", options);
   const std::vector<HeatMap> maps = heat_maps(layout.list);
-  const HeatMap& sorted = maps[maps.size() - 4];  // the last one is the colour bar
+  const HeatMap& sorted = maps[maps.size() - 4];  // the last map is the colour bar
   const HeatMap& text = maps.back();
   const IntTensor& rank = trace.attention[0].result.extra_counts.at("lsh.rank");
   const auto cell_centre = [&](const HeatMap& map, Index row, Index column) {

@@ -104,7 +104,7 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
       for (const ViewData::Matrix& m : view("mechanism").data(fixture.input).matrices) {
         EXPECT_TRUE(names.insert(m.name).second) << v.id << " " << m.name;
         for (const auto& [labels, axis] : {std::pair{&m.rows, -2}, {&m.columns, -1}}) {
-          if (labels->empty()) continue;  // numbered
+          if (labels->empty()) continue;  // the axis has numbers
           EXPECT_EQ(static_cast<Index>(labels->size()), m.values.dim(axis)) << v.id << m.name;
         }
       }
@@ -112,7 +112,7 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   }
 }
 
-// A preferred picture, otherwise the first compatible one. Rules are always compatible.
+// The default is a preferred picture or the first compatible one. Rules are always compatible.
 TEST(Mechanism, DefaultPictureFitsVariant) {
   EXPECT_EQ(default_mechanism(run_variant(variant("lsh"), 16).attention[0]).id, "lsh");
   EXPECT_EQ(default_mechanism(run_variant(variant("routing"), 16).attention[0]).id, "routing");
@@ -178,10 +178,10 @@ TEST(Mechanism, PlaysTokenByToken) {
   };
   EXPECT_TRUE(testing::differs(state(R"({"token": 2})"), state(R"({"token": 3})"), 1e-4));
   EXPECT_TRUE(testing::close(state(R"({"token": 7})"), state("{}"), 0));
-  EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // set for a longer text
+  EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // beyond the end
 }
 
-// Errors are requested only for their picture, and drawn once available.
+// The finding "errors" is requested only for its picture, and drawn once available.
 TEST(Mechanism, DrawsErrorsOnceMeasured) {
   for (const char* id : {"performer", "rfa", "linformer"}) {
     const Trace trace = run_variant(variant(id), 16);

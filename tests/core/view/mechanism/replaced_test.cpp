@@ -78,7 +78,7 @@ TEST_F(ReplacementPicture, DefaultsToPinnedQueryAndNeighbour) {
   EXPECT_EQ(runs->position, 6);
   EXPECT_EQ(runs->after, runs->before - 1);
   session_.view = settings(R"({"picture": "replaced", "token": 99})");
-  EXPECT_EQ(compute_runs()->position, 9);  // last
+  EXPECT_EQ(compute_runs()->position, 9);  // the last token
 }
 
 TEST_F(ReplacementPicture, RequestsFindingForItsPictureOnly) {
@@ -131,7 +131,7 @@ TEST_F(ReplacementPicture, ChangesEqualDifferencesOfRuns) {
   EXPECT_EQ(change.column, kReplaced);
 }
 
-// The changed rows follow from each method's equation: from the tokens on which a row depends.
+// The equation of a method determines which tokens a row depends on, hence which rows change.
 TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
   struct Case {
     std::string variant, weights, outputs, sentence;
@@ -153,7 +153,7 @@ TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
     ASSERT_EQ(runs->problem, "");
     const ReplacedChange change = compute_change(*runs);
     EXPECT_EQ(changed_rows(change.rows, kMinChange), c.weights) << c.variant;
-    if (c.variant.find("gmlp") == std::string::npos) {  // fresh weights mix very little
+    if (c.variant.find("gmlp") == std::string::npos) {  // untrained gMLP weights mix very little
       EXPECT_EQ(changed_rows(change.outputs, kMinOutputChange), c.outputs) << c.variant;
     }
     EXPECT_EQ(describe_change(change, 0).front().rfind(c.sentence, 0), 0u)

@@ -49,7 +49,7 @@ TEST(RoutingMechanism, ExportMatchesTrace) {
       total_load += loads(0, c);
     }
     EXPECT_EQ(total_load, static_cast<float>(kLength));
-    // Rows of the sorted map are those of the text, by cluster and then in text order.
+    // The sorted map has the rows of the text, sorted by cluster, then by text order.
     const Tensor weights = tap.attention(1);
     Index row = 0;
     for (Index c = 0; c < 3; ++c) {

@@ -110,13 +110,13 @@ TEST(RulesMechanism, ShowsReceptiveFieldThroughLayers) {
   const DisplayList list = lay_out_view(trace, "mechanism", options).list;
   EXPECT_TRUE(shows_text(list, "in 2 steps: 4 back, then every 4th"));
   EXPECT_TRUE(shows_text(list, "until a key reaches a query"));
-  // Omitted if one layer covers all pairs.
+  // The second map is omitted if one layer covers all pairs.
   const DisplayList full =
       lay_out_view(testing::run_model({.length = 16}), "mechanism", options).list;
   EXPECT_FALSE(shows_text(full, "until a key reaches a query"));
 }
 
-// Heads have different blocks: the patterns of all heads are next to that of the selected one.
+// Heads have different blocks: the patterns of all heads are next to the selected head's pattern.
 TEST(RulesMechanism, ShowsPatternsOfAllHeadsIfTheyDiffer) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});
@@ -127,7 +127,7 @@ TEST(RulesMechanism, ShowsPatternsOfAllHeadsIfTheyDiffer) {
   for (const Item& item : list.items) {
     const auto* cells = std::get_if<HeatMap>(&item);
     if (cells == nullptr || cells->values.dim(0) != 16) continue;
-    const Index head = maps++ == 0 ? 0 : maps - 2;  // selected head first, then all
+    const Index head = maps++ == 0 ? 0 : maps - 2;  // the selected head, then all heads
     for (Index i = 0; i < 16; ++i) {
       for (Index j = 0; j < 16; ++j) {
         EXPECT_EQ(!std::isnan(cells->values(i, j)), pattern.allowed(head, i, j));

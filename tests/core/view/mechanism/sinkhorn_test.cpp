@@ -49,7 +49,7 @@ TEST(SinkhornMechanism, StagesMatchVariant) {
     };
     const auto single = exported_matrices(single_round, head),
                seven = exported_matrices(seven_rounds, head);
-    ASSERT_EQ(single.size(), 4u);  // logits, rows, columns, weights
+    ASSERT_EQ(single.size(), 4u);  // logits, normalised rows, normalised columns, weights
     ASSERT_EQ(seven.size(), 5u);   // and the matching after all rounds
     EXPECT_TRUE(sums_to_one(seven[1].values, false));
     EXPECT_TRUE(sums_to_one(seven[2].values, true));
@@ -58,8 +58,7 @@ TEST(SinkhornMechanism, StagesMatchVariant) {
       for (Index j = 0; j < 4; ++j) {
         EXPECT_EQ(seven[0].values(i, j), value_at(seven_rounds, "sinkhorn.logits", i, j));
         EXPECT_EQ(seven[3].values(i, j), value_at(seven_rounds, "sinkhorn.matching", i, j));
-        // The variant and the view compute equal rounds; additional rounds do not change earlier
-        // ones.
+        // The variant and the view compute equal rounds; later rounds do not change earlier rounds.
         const auto actual = static_cast<double>(single[2].values(i, j));
         const auto expected =
             static_cast<double>(value_at(single_round, "sinkhorn.matching", i, j));

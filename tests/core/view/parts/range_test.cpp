@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// The same head with a stored map, and without one (derived).
+// One head twice: with a stored map, and with a map derived on demand.
 class DerivedMaps : public ::testing::Test {
  protected:
   static constexpr Index length = 900;

@@ -109,7 +109,7 @@ TEST(Paint, PaintsVariantOfSelectedHeadGroup) {
   EXPECT_EQ(&governing_variant(session), &session.run.variant);
 }
 
-// Pairs that a shorter text or causal order hides remain when the whole mask is changed.
+// Changes of the whole mask keep the pairs that a shorter text or causal order hides.
 TEST(Paint, ChangesKeepHiddenPartOfMask) {
   const ByteTensor current = ByteTensor::from({2, 2}, {1, 0, 0, 1});
   Choice custom{"custom", default_values(variant("custom").parameters)};

@@ -64,7 +64,7 @@ TEST(PatternView, CostFollowsMechanismNotMask) {
       {R"({"type": "linformer", "k": 3})", "25% of the cost of"},               // k / L
       {R"({"type": "memory_compressed", "stride": 4})", "25% of the cost of"},  // 1 / stride
       {R"({"type": "sinkhorn", "block": 2, "iterations": 3})", "33.3% of the cost of"},  // 2b / L
-      // 2 L features of d multiply-adds with d + 1 sums each, relative to L^2 pairs of 2d.
+      // 2 L d features with d + 1 multiply-adds each, relative to L^2 pairs with 2 d each.
       {R"({"type": "linear"})", "75% of the cost of"},
   };
   for (const auto& [variant, cost] : cases) {

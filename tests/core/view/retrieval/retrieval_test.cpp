@@ -182,7 +182,7 @@ TEST_F(RetrievalView, ContextsQuoteStoredText) {
   EXPECT_TRUE(first.before.empty());
   EXPECT_EQ(first.value, ' ');
   EXPECT_EQ(text_of(first.after), "cat");
-  // Unordered stores have positions only, no words.
+  // If a store's rows are not in text order, contexts have positions but no words.
   Store unordered = store_;
   unordered.places(9, 1) = 40;
   EXPECT_TRUE(context_words(unordered, 10, 6, 4).before.empty());

@@ -165,7 +165,7 @@ TEST(Rope, DrawsCirclesAndCurveOrNoteInLittleSpace) {
     EXPECT_EQ(testing::layout_error(layout.list), "") << height;
     EXPECT_TRUE(contains_text(layout, "λ = ")) << height;
     EXPECT_TRUE(contains_text(layout, "score")) << height;
-    // Either the curve, or a note that it is missing.
+    // The layout has either the curve or a note that the curve is missing.
     EXPECT_NE(layout.handles.size() == 4, contains_text(layout, "no space for the score curve"))
         << height;
     EXPECT_TRUE(height < 225 || layout.handles.size() == 4) << height;

@@ -85,7 +85,7 @@ TEST(Span, OnlyTrainedSpanIsLabelledTrained) {
   EXPECT_NE(drawn_text(trace, changed_options).find("the model has no spans"), std::string::npos);
 }
 
-// Ramp and maximum span selected by the user differ from those of the training of z.
+// The user selects another ramp and maximum span than z was trained with.
 TEST(Span, ChangedRampIsNotLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
   const auto trained = std::make_shared<ModelConfig>(*trace.config);
@@ -103,7 +103,7 @@ TEST(Span, ChangedRampIsNotLabelledTrained) {
   }
 }
 
-// The first layers of both runs have the same weights and inputs, and differ in the span alone.
+// The first layers of both runs have equal weights and inputs, and differ only in the span.
 TEST(Span, KeptFractionIsRelativeToFullAttention) {
   const Trace full = run_model({});
   const Trace spans = run_model({.variant = kSpans});
@@ -121,7 +121,7 @@ TEST(Span, KeptFractionIsRelativeToFullAttention) {
   }
   ASSERT_LT(remaining, 0.9);  // the span masks some weights
   EXPECT_TRUE(std::abs(kept_fraction(tap, 1, span) - remaining) <= 1e-5);
-  // More weight remains within a larger span; all remains within a span as long as the text.
+  // More weight remains within a larger span, and all weight within a span as long as the text.
   EXPECT_GT(kept_fraction(tap, 1, fixed_span(8, 3, 8)), remaining + 0.01);
   EXPECT_TRUE(std::abs(kept_fraction(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
   const Tensor with_wide_span = attention_with_span(tap, 1, fixed_span(12, 3, 12));

@@ -76,7 +76,7 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
   }
 }
 
-// The default is the walk from the corner with the return of the shortest path.
+// The default walk starts in the corner and has the return of the shortest path as its target.
 TEST_F(Trajectory, ClicksSelectCellAndReturn) {
   const ViewLayout layout = layout_of(*viewed_);
   const auto rollouts = viewed_->findings.get(Findings::rollouts);

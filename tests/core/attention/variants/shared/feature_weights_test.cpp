@@ -71,7 +71,7 @@ std::vector<double> log_elu(Index, const float* x, Index size) {
   return logs;
 }
 
-// Checks the operation with the weights, and with the output alone.
+// Checks the operation twice: with requested weights, and with only the output requested.
 void expect_weights(const OperationInput& input, const LogFeatures& features) {
   const Tensor weights = expected_weights(input, features);
   const OperationResult result = evaluate(input, cpu_backend(), {.attention = true});
@@ -195,7 +195,7 @@ TEST(FeatureWeights, MatchDoublePrecisionForRandomWaves) {
   EXPECT_TRUE(close(result.attention, weights, 1e-6));
 }
 
-// Gradients of plain features and of feature_weights() agree within the range of plain features.
+// If plain features fit float32, their gradients and the gradients of feature_weights() agree.
 TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
   Tensor q = random_tensor({2, 5, 3}, 1);
   for (float& x : q) x = std::round(x * 256) / 256;  // exact under subtraction

@@ -32,7 +32,7 @@ OperationInput gated_operation(const OperationSizes& sizes, std::uint64_t seed =
   return operation({{"type", "rfa"}, {"features", 12}, {"gate", true}}, sizes, true, seed);
 }
 
-// φ of RFA by its definition, [2 D].
+// Features φ of RFA by definition.  [2 D]
 std::vector<double> waves(const OperationInput& input, Index a, const float* x) {
   const Tensor& w = input.weights.at("rfa.w").value();  // [h, D, d_k]
   const Index count = w.dim(1), size = w.dim(2);
@@ -58,7 +58,7 @@ double gate(const OperationInput& input, Index a, Index t) {
   return 1 / (1 + std::exp(-logit));
 }
 
-// Results of the recurrence S_t = g S + (1 - g) φ(k) ⊗ v, step by step.
+// Results of the recurrence S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t, computed step by step.
 struct Recurrence {
   Tensor output, state;
 };
@@ -122,7 +122,7 @@ TEST(GatedSums, MatchTheRecurrence) {
   }
 }
 
-// Heads that forget immediately, slowly and never; gates beyond the range of exp().
+// Tests heads that forget immediately, slowly or never, and gates beyond the range of exp().
 TEST(GatedSums, KeepPrecisionForAllGates) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 4;
@@ -134,7 +134,7 @@ TEST(GatedSums, KeepPrecisionForAllGates) {
     const OperationResult block_result = evaluate(input, cpu_backend(), {});
     const OperationResult report = evaluate(input, cpu_backend(), kReport);
     for (const float x : report.attention) ASSERT_TRUE(std::isfinite(x));
-    // A row's weights may be large and of both signs if few keys remain.
+    // If gates leave few keys in a row, its weights may be large and have both signs.
     EXPECT_TRUE(close(block_result.output.value(), report.output.value(), 1e-3)) << spread;
   }
 }
@@ -324,7 +324,7 @@ TEST(Features, ReportNothingUnlessRequested) {
   }
 }
 
-// Up to d_k directions are orthogonal, and each has the length of an independent direction.
+// Up to d_k directions are orthogonal. Each has the length of the independently drawn direction.
 TEST(Features, DrawOrthogonalDirections) {
   constexpr Index kSize = 6, kCount = 6;
   const auto directions = [&](bool is_orthogonal) {
@@ -363,7 +363,7 @@ TEST(Features, DrawOrthogonalDirections) {
     }
   }
   EXPECT_GT(max_product, 0.1);
-  // The first direction is unchanged.
+  // Orthogonalisation leaves the first direction unchanged.
   EXPECT_GT(product(w, 0, 0), 0);
   double projection = 0;
   for (Index n = 0; n < kSize; ++n) projection += w(0, n) * independent(0, n);
