@@ -14,10 +14,10 @@ enum class Divergence {
   JensenShannon,    // (KL(a, m) + KL(b, m)) / 2 with m = (a + b) / 2: at most 1 bit
 };
 
-// Returns one divergence per row, in bits, after normalising rows to sum 1. a, b: [L_q, L_k]. KL is
-// +infinity if a key has weight in its first argument and none in its second. Weights below 1e-12
-// of their row's sum count as none (underflow). 0 if both rows have no weights, NaN if only one row
-// has none. Throws InputError for different shapes or a negative weight.
+// Returns one divergence per row, in bits, after normalising rows to sum 1. a, b: [L_q, L_k]. KL(a,
+// b) is +infinity if a key has weight in a and none in b. Weights below 1e-12 of their row's sum
+// count as none (underflow). 0 if both rows have no weights, NaN if only one row has none. Throws
+// InputError for different shapes or a negative weight.
 std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind);
 
 // a - b. Throws InputError for different shapes.

@@ -8,10 +8,10 @@
 
 namespace attnscope {
 
-// Attention rollout (Abnar and Zuidema, 2020, arXiv:2005.00928): the product over layers of (A_l +
-// I) / 2, where A_l is a layer's attention averaged over heads and I the residual connection, with
-// rows normalised to sum 1. layers: a matrix [L, L] per layer, first layer first. Returns [L, L].
-// Throws InputError if a layer is not square or sizes differ.
+// Attention rollout (Abnar and Zuidema, 2020, arXiv:2005.00928): the product of (A_l + I) / 2 over
+// layers l, with rows normalised to sum 1. A_l is the layer's attention averaged over heads, I the
+// residual connection. layers: a matrix [L, L] per layer, first layer first. Returns [L, L]. Throws
+// InputError if a layer is not square or sizes differ.
 Tensor attention_rollout(const std::vector<Tensor>& layers);
 
 // Receptive fields, [L, L]: the number of layers after which query i first reaches key j, -1 if

@@ -10,7 +10,7 @@ namespace attnscope {
 struct RowStatistics {
   double sum = 0;                // 1 for a softmax, 0 for a row without allowed keys
   bool has_negative = false;     // some weight is negative: weights are not shares
-  double entropy = 0;            // bits; sum over positive weights, which are not normalised
+  double entropy = 0;            // bits; over the positive weights, without normalising them
   double effective = 1;          // effective number of keys, 2^entropy
   Index largest = -1;            // column of the largest weight; -1 for an empty row
   std::vector<Index> strongest;  // columns by descending magnitude of the weight

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Means over the rows that are not fully masked; NaN if all rows are.
+// Means over the rows that are not fully masked; NaN if all rows are fully masked.
 struct HeadStatistics {
   double entropy = 0;         // bits: -sum_j a_ij log2 a_ij
   double distance = 0;        // tokens: sum_j a_ij |i - j|

@@ -42,8 +42,8 @@ struct WordTrace {
   // The streams' tokens are words with bytes, labels and ranges in the text. Words with equal text
   // (except a leading space) have equal ids. Taps have merged weights and patterns; maps that are
   // not stored are merged from tiles. A pair of words is allowed if any of its token pairs is
-  // allowed, by the first rule that allows one. `part` still refers to tokens. counts[kWordStarts]
-  // marks merged runs. Other per-token data is removed.
+  // allowed, by the first rule that allows a token pair. `part` still refers to tokens.
+  // counts[kWordStarts] marks merged runs. Other per-token data is removed.
   Trace trace;
   std::vector<WordPairs> pairs;  // one per tap
 

@@ -21,8 +21,8 @@ Var cross_entropy(const Var& logits, const IntTensor& targets);
 // row stays zero.
 Var unit_rows(const Var& x);
 
-// Normalises rows along the last axis, of size d (Ba et al., 2016): (x - mean) / sqrt(variance +
-// epsilon) * gain + bias. gain: [d]; bias: [d] or undefined.
+// Layer norm of rows of size d (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain +
+// bias. gain: [d]; bias: [d] or undefined.
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon);
 // x / sqrt(mean(x^2) + epsilon) * gain (Zhang and Sennrich, 2019).
 Var rms_norm(const Var& x, const Var& gain, double epsilon);

@@ -19,8 +19,8 @@ Var gather(const Var& table, const IntTensor& ids);
 Var split_heads(const Var& x, Index heads);  // [B, L, h d_k] -> [B h, L, d_k], batch-major
 Var merge_heads(const Var& x, Index heads);  // [B h, L, d_k] -> [B, L, h d_k]
 
-// Rotary position embedding (Su et al., 2021). x: [..., L, d_k]; cosine and sine of the angles of p
-// <= d_k / 2 pairs: [L, p]. Rotates each pair (a, b) to (a cos - b sin, a sin + b cos). Pair t
+// Rotary position embedding (Su et al., 2021). x: [..., L, d_k]; cosine, sine: [L, p] of the angles
+// of p pairs, p <= d_k / 2. Rotates each pair (a, b) to (a cos - b sin, a sin + b cos). Pair t
 // consists of components 2 t and 2 t + 1 if `is_interleaved`, else t and t + p. Components from 2 p
 // on are unchanged.
 Var rotate(const Var& x, const Tensor& cosine, const Tensor& sine, bool is_interleaved);

@@ -48,7 +48,7 @@ class Var {
 // Adds `gradient` to an input's gradient; no-op for constants. Stores the first `gradient` without
 // a copy, so the caller must not write to it afterwards. InputError for a wrong shape.
 void accumulate(const Var& input, const Tensor& gradient);
-// Like accumulate(), but add(gradient, overwrite) writes into the gradient's memory. It must set
+// Like accumulate(), but add(gradient, overwrite) writes into the gradient's memory. `add` must set
 // the uninitialised memory if `overwrite`, else add to it.
 void accumulate_with(const Var& input, const std::function<void(Tensor&, bool overwrite)>& add);
 

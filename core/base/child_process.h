@@ -13,8 +13,8 @@ struct ProgramResult {
   std::string last_error;   // last line of the program's standard error
 };
 
-// Runs program arguments[0] in a new process group without input. Calls `while_running` about ten
-// times per second; if it throws or this thread's work is cancelled (stop.h), ends the group with
+// Runs program arguments[0] without input in a new process group. Calls `while_running` about ten
+// times per second. If it throws or this thread's work is cancelled (stop.h), ends the group with
 // SIGTERM, waits for it and rethrows. WorkError if the program cannot be started.
 ProgramResult run_program(const std::vector<std::string>& arguments,
                           const std::function<void()>& while_running);

@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// These functions return false for names that the file system cannot represent.
+// file_exists() and is_folder() return false for names that the file system cannot represent.
 bool file_exists(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 // Creates a folder and its missing parents. WorkError "NAME: cannot be created: REASON".

@@ -53,8 +53,8 @@ class Json {
       : Json(Object(members.begin(), members.end())) {}
   Json(Array list);
   Json(Object members);
-  // Creates an object if every element is a pair that begins with a string, as in {{"type",
-  // "full"}, {"k", 3}}; else an array.
+  // An object if all elements are pairs that begin with a string: {{"type", "full"}, {"k", 3}}.
+  // Else an array.
   Json(std::initializer_list<Json> list);
   Json(const Json& other);
   Json(Json&& other) noexcept;

@@ -13,11 +13,11 @@ void set_thread_count(int n);  // at least 1
 // Minimum number of elements per thread in an elementwise operation.
 inline constexpr Index kGrain = Index{1} << 14;
 
-// Calls body(first, last) on disjoint ranges that cover [0, count). At most thread_count() run at a
-// time. All but the last have at least `grain` items. Rethrows the first exception of a body after
-// all running bodies have ended; ranges that have not started are skipped. Bodies with slow items
-// poll is_stopping() (stop.h). Nested calls run on the calling thread. Ranges depend only on
-// arguments and thread_count(), so sums over ranges are reproducible.
+// Calls body(first, last) on disjoint ranges that cover [0, count), on up to thread_count()
+// threads. All ranges but the last have at least `grain` items. Rethrows the first exception of a
+// body after all running bodies have ended; ranges that have not started are skipped. Bodies with
+// slow items poll is_stopping() (stop.h). Nested calls run on the calling thread. Ranges depend
+// only on arguments and thread_count(), so sums over ranges are reproducible.
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body);
 
 }  // namespace attnscope

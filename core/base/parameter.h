@@ -42,7 +42,7 @@ struct ParameterScope {
   bool segments = false;  // has an effect only in models that read segments
   bool training = false;  // affects only training and reported training losses
   // "width" or "height" if the parameter is that dimension of an image whose pixels are the tokens.
-  // A parameter whose key equals this word must have the image's value.
+  // A parameter whose key equals this word must equal the image's dimension.
   std::string image{};
 };
 

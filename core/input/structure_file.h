@@ -28,8 +28,8 @@ struct EdgeList {
 };
 
 // Reads edges: .npy with a matrix [L, L], directed unless the matrix is symmetric; .json with a
-// list of pairs; otherwise text with one edge per line, "0 1", "0, 1", "0 - 1" or, directed, "0 ->
-// 1"; # starts a comment. Throws InputError like read_mask().
+// list of pairs; otherwise text with one edge per line, "0 1", "0, 1", "0 - 1" or "0 -> 1"
+// (directed); # starts a comment. Throws InputError like read_mask().
 EdgeList read_edges(const std::filesystem::path& path);
 EdgeList parse_edges(const std::string& text, const std::string& name);
 

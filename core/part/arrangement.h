@@ -2,7 +2,7 @@
 //
 // Kernels compute rectangles of queries and keys, so that one panel of keys serves many rows. In
 // the pattern's own order, neighbouring rows may share few keys: rows of a strided pattern share
-// keys with rows at a distance, rows of hashed or routed patterns with their bucket or cluster.
+// keys with every stride-th row, rows of hashed or routed patterns with their bucket or cluster.
 // arrange() splits the keys of each row into pieces: by the rule that admits them, and by whether
 // they form a contiguous run. Pieces with the same first key form blocks; the remaining pieces of a
 // query form a lone row.
@@ -31,8 +31,7 @@ struct Arrangement {
     std::size_t queries = 0;  // [rows]
     std::size_t columns = 0;  // [width], ascending
     std::size_t extents = 0;  // [row groups], column ranges that contain all allowed pairs
-    std::int64_t words =
-        -1;  // bit mask of allowed pairs, [rows, ceil(width / 64)]; -1: all allowed
+    std::int64_t words = -1;  // bits of allowed pairs, [rows, ceil(width / 64)]; -1: all allowed
   };
   struct LoneRow {  // keys of a query that are in no block
     std::int32_t query = 0, width = 0;

@@ -27,7 +27,7 @@ struct Dimensions {
   Index inner = 0;                   // a or f: hidden size of a variant; 0: the variant's default
   Index batch = 1;                   // B; every item of the batch has a state
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
-  Index layers = 0, vocabulary = 0;  // of a model, for weights of whole models
+  Index layers = 0, vocabulary = 0;  // numbers of layers and tokens of a whole model
   bool is_memory_final = false;      // M does not grow (command `attend`)
   // Head group: its first head, and the heads of the layer (0: the group is the whole layer).
   Index first_head = 0, layer_heads = 0;
@@ -61,7 +61,7 @@ struct Situation {
 // Storage of a weight.
 struct WeightFile {
   bool optional = false;  // may be missing in a file
-  // Memory of earlier segments, which the caller passes instead of a checkpoint. An operation may
+  // Memory of earlier segments: passed by the caller, not read from a checkpoint. An operation may
   // run without a memory, but a file must contain it even if `optional`.
   bool state = false;
   bool bytes = false;     // uint8 in files; floats 0 or 1 in memory
@@ -77,7 +77,7 @@ struct WeightTraining {
   std::function<double(const Values&)> max{};
 };
 
-enum class WeightScope { Everywhere, Operation, Model };  // in both, single operations, models
+enum class WeightScope { Everywhere, Operation, Model };  // both; only operations; only models
 
 // Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores the
 // tensor under the layer's prefix and `name`.

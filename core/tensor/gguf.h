@@ -2,7 +2,7 @@
 //
 // A file has metadata by key, then tensors. The numbers of tensors remain in the memory-mapped
 // file. Reading is strict: counts, lengths, dimensions and offsets are checked before memory is
-// allocated. InputErrors begin with the file's name and name unsupported number formats.
+// allocated. InputErrors begin with the file's name. Unsupported number formats are errors.
 #pragma once
 
 #include <filesystem>
