@@ -49,8 +49,8 @@ void check_member(const zip_stat_t& stat, const std::string& label) {
       stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMaxExpansion <= stat.comp_size;
   if (!is_stored && !is_deflated) {
     throw InputError(label + ": expected a stored or deflated member, found method " +
-                     std::to_string(stat.comp_method) + " of " + std::to_string(stat.comp_size) +
-                     " bytes for " + std::to_string(stat.size));
+                     std::to_string(stat.comp_method) + " with " + std::to_string(stat.comp_size) +
+                     " compressed and " + std::to_string(stat.size) + " uncompressed bytes");
   }
 }
 

@@ -14,7 +14,7 @@ bool may_be_empty(Index size) {
   return size == kFreeMemory || size == kFreeOldMemory;
 }
 
-// True if `actual` has the expected shape. Adds the size of each new free size to `sizes`.
+// True if `actual` has the expected shape; then maps its free sizes to actual ones in `sizes`.
 bool fits(const Shape& expected, const Shape& actual, std::map<Index, Index>& sizes) {
   if (expected.size() != actual.size()) return false;
   std::map<Index, Index> new_sizes = sizes;

@@ -349,7 +349,7 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_stride,
   }
 }
 
-// Adds scale * ds rows to the rows of the tile's queries in `sum` [L_q, size].
+// sum_(query r) += scale * Σ_x ds_rx rows_(column x).  rows: [L_k, size], sum: [L_q, size]
 void TileScores::add_scaled_sum(const Tile& tile, const float* ds, Index ds_stride,
                                 const float* rows, Index size, float* sum) {
   scaled_numbers_.assign(static_cast<std::size_t>(tile.rows * size), 0.0F);

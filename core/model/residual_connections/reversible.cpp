@@ -157,7 +157,7 @@ Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
   backward_pass->options.trace = nullptr;
   backward_pass->batch = pass.batch();
   backward_pass->stack = stack;
-  for (std::size_t n = 0; n < stack.sites.size(); ++n) {  // groups of the copied model
+  for (std::size_t n = 0; n < stack.sites.size(); ++n) {  // point into the copied model
     backward_pass->stack.sites[n].groups = &backward_pass->model.config.groups[n];
   }
   Model constants = pass.model();
@@ -186,7 +186,7 @@ Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
 }
 
 Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
-  // Losses of layers (spans) and retrieval need the tape of all layers.
+  // Retrieval and the losses that layers add (span penalties) need the tape of all layers.
   const bool needs_tape = pass.layers_add_losses() || pass.options().retrieval;
   if (requires_tape("reversible", all_weights(pass, x)) && !needs_tape) {
     return run_without_tape(pass, stack, x);
@@ -208,14 +208,14 @@ std::string reversible_refusal(const ModelConfig& config) {
   if (state_width(config) > config.width) {
     const bool has_plain_output = !config.tied_output && !config.head.transform;
     if (config.model_options.output_head && !has_plain_output) {
-      return "join.end: both streams exceed the width of the token table; expected tied_output "
-             "false and no head.transform";
+      return "join.end: the concatenated streams exceed the width of the token table; expected "
+             "tied_output false and no head.transform";
     }
     if (config.auxiliary != Auxiliary{}) {
-      return "join.end: expected end mean with auxiliary losses, found both";
+      return "join.end: expected \"mean\" with auxiliary losses, found \"both\"";
     }
     if (config.architecture.id != default_architecture().id) {
-      return "join.end: expected end mean or architecture decoder, found both";
+      return "join.end: expected \"mean\" unless the architecture is decoder, found \"both\"";
     }
   }
   if (architecture(config.architecture.id).is_single_stack) return "";

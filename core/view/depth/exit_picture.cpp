@@ -27,7 +27,7 @@ constexpr double kGoodCharts = 14;      // em: two stacked charts
 constexpr double kMaxCharts = 24;       // em
 constexpr double kMinThreeCharts = 42;  // em
 constexpr double kMaxTable = 46;        // em, width
-constexpr Index kMaxCurves = 400;       // maximum number of curves behind the selected token's
+constexpr Index kMaxCurves = 400;       // maximum number of background curves
 constexpr double kWideLegend = 24;      // em: wider legends include the oracle's cost per layer
 constexpr double kBar = 0.4;            // width of each of two bars, relative to a layer
 
@@ -92,9 +92,10 @@ class ExitPicture {
 
   std::string rule_text() const {
     if (!study().has_threshold()) {
-      return rule().distribution_at == 0
-                 ? "All tokens exit at one layer, the most likely by q, chosen before the first"
-                 : "Each token exits at the layer that is most likely by q, chosen after the first";
+      return rule().distribution_at == 0 ? "All tokens exit at one layer, the most likely by q, "
+                                           "chosen before the first layer"
+                                         : "Each token exits at the layer that is most likely by "
+                                           "q, chosen after the first layer";
     }
     return "A token exits after the first layer whose confidence is at least T = " +
            brief(setting_.threshold, 3) +

@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// The runs without (first) and with interventions (second). Run B, if any, is the first run.
+// First run: B if there is one, else without interventions. Second run: with interventions.
 struct TwoRuns {
   explicit TwoRuns(const ViewInput& input);
 

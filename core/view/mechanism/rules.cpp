@@ -22,7 +22,7 @@ constexpr double kMaxLabels = 0.14;  // fraction of the height for token labels 
 constexpr double kRuleRow = 1.5;     // em
 constexpr double kMinRules = 9;      // em: minimum size of a map with axes
 constexpr std::size_t kMaxLanes = 4;
-constexpr double kGoodMap = 22;     // em: minimum map below the layers
+constexpr double kGoodMap = 22;     // em: minimum height of the map if layers are drawn above it
 constexpr double kNamedMap = 30;    // em: minimum height of a map with token labels
 constexpr double kMaxLegend = 4.5;  // em: height
 
@@ -105,8 +105,8 @@ std::vector<std::string> summary_lines(const Page& page, const Box& inside, cons
 // Layout, from top to bottom: summary; a line of tokens with the keys of a query, and one with the
 // queries of a key; the layers, if there is space; legend, parameters and map.
 struct RulesPlan {
-  std::vector<std::string> queries, keys;            // labels
-  Pair initial{};                                    // illustrated without a pointer
+  std::vector<std::string> queries, keys;  // labels
+  Pair initial{};                          // illustrated unless the mouse selects another pair
   std::vector<std::string> summary{}, parameters{};  // lines
   Box sentence{}, row{}, column_sentence{}, column{}, layers_sentence{}, layers{}, legend{};
   TokenColumns key_columns{}, query_columns{};  // queries have no labels if `has_same_tokens`
@@ -115,7 +115,7 @@ struct RulesPlan {
   std::optional<LayerChain> chain{};
   Index layer_count = 0;
   MatrixPlot map{};
-  // Next to the map, if there is space: layers until a key reaches a query.
+  // Next to the map, if there is space: number of layers after which a key reaches a query.
   Box reach_sentence{}, reach_legend{};
   MatrixPlot reach_map{};
   Box heads{};  // instead of the reach map: patterns of all heads, with a sentence
@@ -263,7 +263,7 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const H
     plan.chain = LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   }
   if (plan.chain) plan.layer_count = layers_to_show(in.input, *plan.chain);
-  if (plan.layer_count < 2) plan.chain.reset();  // a single layer reaches all keys
+  if (plan.layer_count < 2) plan.chain.reset();  // receptive fields do not grow after layer 1
   const bool shows_heads = !plan.chain && heads_differ(in);
   const auto [left, right] = halves(page, inside, plan.chain.has_value() || shows_heads);
   const double legend_space =

@@ -57,7 +57,7 @@ TEST(CostCurve, CountsPairsOfFullAndLocal) {
   EXPECT_DOUBLE_EQ(compute_curves(causal).series[0].points[0].operations, 2 * 55 * 16);
 }
 
-// Counting without computing the operation gives the same result as counting a computed one.
+// Counts do not depend on whether the operation is also run to measure it.
 TEST(CostCurve, CountsMatchTheOperation) {
   std::vector<CostVariant> cost_variants;
   for (const Variant& v : variants()) {
@@ -85,7 +85,7 @@ TEST(CostCurve, CountsMatchTheOperation) {
 
 // With the parameters of Growth::sizes, operations grow as Growth states.
 TEST(CostCurve, OperationsGrowAsPublished) {
-  constexpr double kTolerance = 0.25;  // of the exponent: window ends, block rows
+  constexpr double kTolerance = 0.25;  // in the exponent, for cut windows and partial blocks
   const std::vector<Index> lengths{1024, 4096};
   for (const Variant& v : variants()) {
     if (!cost_refusal(v).empty()) continue;
@@ -242,7 +242,7 @@ TEST(CostCurve, ParametersAndInputsMatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/analysis/costs.txt"));
 }
 
-// Three arrays of rows fit into the exact limit, but not into a byte less.
+// The limit is inclusive: q, k and v (2 heads, 64 tokens, head size 8) need exactly max_bytes.
 TEST(CostCurve, AcceptsInputsUpToTheLimit) {
   CostRequest request = small_request({published_variant("full")}, {32, 64});
   request.max_bytes = 3 * 2 * 64 * 8 * 4;

@@ -21,9 +21,9 @@ struct Features {
   double factor = 1;  // φ = factor * mantissa * exp(exponents)
 };
 
-// Computes the output from running sums in O(L). If sums of plain features leave the range of
-// float32, or if requested weights nearly cancel in a row's sum, computes weights pair by pair
-// instead (feature_weights.h). Calls add_state() if wants_report().
+// Computes the output from running sums in O(L). Computes weights pair by pair (feature_weights.h)
+// if sums of plain features leave the range of float32, or if weights are requested and products of
+// opposite sign nearly cancel in a row's sum. Calls add_state() if wants_report().
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const ResultRequest& wanted);
 
