@@ -63,10 +63,10 @@ Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
     x = sum(x, times_transposed(reference_attention(q, k, v, 4, 2, true).output,
                                 t.at(at + "self_attn.o_proj.weight")));
     const Rows f = rms_norm_rows(x, t.at(at + "post_attention_layernorm.weight"), 1e-6);
-    x = sum(x, times_transposed(
-                   product(each(times_transposed(f, t.at(at + "mlp.gate_proj.weight")), silu),
-                           times_transposed(f, t.at(at + "mlp.up_proj.weight"))),
-                   t.at(at + "mlp.down_proj.weight")));
+    x = sum(x, times_transposed(product(each(times_transposed(f, t.at(at + "mlp.gate_proj.weight")),
+                                             testing::silu),
+                                        times_transposed(f, t.at(at + "mlp.up_proj.weight"))),
+                                t.at(at + "mlp.down_proj.weight")));
   }
   return times_transposed(rms_norm_rows(x, t.at("model.norm.weight"), 1e-6),
                           t.at("lm_head.weight"));
