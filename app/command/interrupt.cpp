@@ -11,7 +11,7 @@ const Stop& interrupted() {
 }
 
 extern "C" void request_stop(int signal) {
-  interrupted().request();  // async-signal-safe: stop_on_interrupt() created the Stop
+  interrupted().request();  // async-signal-safe, since the Stop already exists
   std::signal(signal, SIG_DFL);
 }
 

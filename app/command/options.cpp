@@ -26,7 +26,7 @@ std::string refusal(const std::string& expected, const std::string& found) {
   return "expected " + expected + ", found \"" + found + "\"";
 }
 
-// Reason why `text` is no decimal integer; empty if it is one. (CLI11 also reads 0x10 and 010.)
+// Reason why `text` is no decimal integer; empty if it is one. CLI11 also accepts 0x10, 010.
 template <class Integer>
 std::string integer_refusal(const std::string& text) {
   const std::string no_integer = refusal("an integer", text);
@@ -98,7 +98,7 @@ void add_value_checks(CLI::Option& option) {
   }
 }
 
-// Adds value checks to all options of the app and its subcommands, which must be declared before.
+// Adds value checks to all declared options of the app and its subcommands.
 void add_value_checks(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) add_value_checks(*option);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -231,7 +231,7 @@ bool Command::has_parsed_subcommand() const {
 
 namespace {
 
-// CLI11 appends the accepted values to the type: "TEXT:{light,dark}".
+// Splits the type, to which CLI11 appends the accepted values: "TEXT:{light,dark}".
 OptionHelp describe(const CLI::Option& option, std::vector<std::string> names) {
   OptionHelp description;
   description.names = std::move(names);
@@ -275,7 +275,7 @@ CommandHelp Command::describe() const {
 
 namespace {
 
-// Option for the model-file key in `refusal`, such as " (--no-causal)"; else empty.
+// Option that avoids `refusal`, in brackets: " (--no-causal)"; empty if no option is known.
 std::string suggested_option(const CLI::App& program, const std::string& refusal) {
   struct Suggestion {
     const char *key, *expected, *option, *text;

@@ -5,7 +5,7 @@
 
 namespace attnscope::command {
 
-// The reader of stdout has closed the pipe, as `head` does. Exit status 1 without a message.
+// Thrown if the reader of stdout closed the pipe, as `head` does. Exit status 1, no message.
 struct OutputClosed : WorkError {
   OutputClosed() : WorkError("standard output: closed by its reader") {}
 };

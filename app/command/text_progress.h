@@ -12,8 +12,8 @@
 
 namespace attnscope::command {
 
-// Returns a callback that prints "measuring: 40%" on stderr: on a terminal it overwrites one line,
-// otherwise it prints a line per 10%. Prints nothing during the first half second.
+// Returns a callback that prints "measuring: 40%" on stderr. On a terminal it overwrites one line;
+// otherwise it prints a line after every 10%. Prints nothing during the first half second.
 std::function<void(std::size_t completed, std::size_t total)> print_progress(
     const std::string& label);
 
@@ -22,7 +22,7 @@ std::function<void(std::size_t completed, std::size_t total)> print_progress(
 class ProgressLine {
  public:
   explicit ProgressLine(const std::string& label = "");  // prints `label` without a percentage
-  explicit ProgressLine(ExperimentRun& run);             // progress of the runs of `run`
+  explicit ProgressLine(ExperimentRun& run);             // progress of all runs that `run` executes
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -30,7 +30,8 @@ using TexturePtr = std::shared_ptr<Texture>;
 
 void bind(GLuint unit, GLenum target, GLuint texture);
 
-// Disables depth test, stencil test and culling. Unpacks packed rows. Use within a SavedGlState.
+// Disables depth test, stencil test and culling. Sets unpacking of rows without padding. Use within
+// a SavedGlState.
 void begin_painting(GLuint vertex_array);
 
 // Sets viewport, scissor and blending: the next draw fills `box` within `clip`.

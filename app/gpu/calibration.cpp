@@ -21,7 +21,7 @@ namespace {
 constexpr Index kHeads = 4, kLength = 256, kHeadSize = 32;
 constexpr int kMaxRuns = 10;
 constexpr double kClearRatio = 4;               // ratio beyond which further runs are unnecessary
-constexpr std::size_t kMaxFileBytes = 1 << 16;  // size of a calibration file
+constexpr std::size_t kMaxFileBytes = 1 << 16;  // limit on the size of a calibration file
 
 Part sample_part() {
   Part part;

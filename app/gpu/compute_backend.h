@@ -13,11 +13,11 @@ struct ComputeDevice;
 
 // Thread-safe; runs are serialised. A backend and its results can be destroyed without a context.
 //
-// A run computes chunks of rows, each for a few milliseconds. Between chunks it serves downloads
-// and checks for cancellation.
+// A run splits its part into chunks of rows that take a few milliseconds each. Between chunks it
+// serves downloads and checks for cancellation.
 class ComputeBackend : public Backend {
  public:
-  // Moves the context to a new thread. Throws WorkError if it lacks required features.
+  // Moves the context to a new thread. Throws WorkError if the context lacks required features.
   explicit ComputeBackend(std::unique_ptr<GlContext> context);
   ~ComputeBackend() override;
 
@@ -35,7 +35,7 @@ class ComputeBackend : public Backend {
 
  private:
   std::shared_ptr<GlThread> thread_;
-  std::shared_ptr<ComputeDevice> device_;  // created and destroyed on the thread; shared with tiles
+  std::shared_ptr<ComputeDevice> device_;  // created and destroyed on thread_; shared with tiles
 };
 
 }  // namespace attnscope

@@ -40,7 +40,7 @@ bool has_client_extension(const char* name) {
   return epoxy_has_egl_extension(EGL_NO_DISPLAY, name);
 }
 
-// EGL devices, then Mesa's surfaceless platform, which lacks the drivers of other vendors.
+// EGL devices, then Mesa's surfaceless platform, which supports only Mesa's drivers.
 std::vector<EGLDisplay> headless_displays(std::string& reason) {
   std::vector<EGLDisplay> displays;
   if (!has_client_extension("EGL_EXT_platform_base")) {
@@ -95,8 +95,8 @@ class EglContext : public GlContext {
   EGLContext context_;
 };
 
-// Returns null and the reason if the display has no suitable OpenGL 4.3 context. Never terminates
-// the display: EGL shares it across the process, so all other contexts would break.
+// Returns null and sets `reason` if the display has no suitable OpenGL 4.3 context. Never
+// terminates the display: EGL shares it across the process, so all other contexts would break.
 std::unique_ptr<GlContext> create_context(EGLDisplay display, EGLContext shared,
                                           std::string& reason) {
   EGLint major = 0, minor = 0;

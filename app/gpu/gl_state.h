@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// Restores on destruction the state that painters change: program, vertex array, framebuffer,
+// The destructor restores the state that painters change: program, vertex array, framebuffer,
 // viewport, scissor, blending, 2D and array textures of the first units, unpacking.
 class SavedGlState {
  public:

@@ -17,8 +17,8 @@ struct GlThread::State {
   std::string description;
   std::thread thread;
 
-  // Removes and returns the first urgent job or, if there is none and `only_urgent` is false, the
-  // first job of the queue; an empty function if there is no job.
+  // Removes and returns the first urgent job. Without urgent jobs, uses the queue unless
+  // `only_urgent` is set. Returns an empty function if there is no job.
   std::function<void()> pop_job(bool only_urgent) {
     auto& jobs = !urgent.empty() || only_urgent ? urgent : queue;
     if (jobs.empty()) return {};

@@ -15,7 +15,7 @@ class GlThread {
   // Makes the context current on a new thread, permanently. Throws WorkError if that fails or if
   // the context lacks required features.
   explicit GlThread(std::unique_ptr<GlContext> context);
-  // Finishes all work, then destroys the context. Must not run on the thread itself.
+  // Finishes all work, then destroys the context. Must not be called on the thread itself.
   ~GlThread();
   GlThread(const GlThread&) = delete;
   GlThread& operator=(const GlThread&) = delete;
@@ -25,7 +25,7 @@ class GlThread {
   // Runs `work` on the thread after earlier work; the future rethrows its exceptions.
   std::future<void> start(std::function<void()> work);
   void run(std::function<void()> work) { start(std::move(work)).get(); }
-  // Runs `work` before queued work, or inside running work that calls serve(). Waits for its end.
+  // Runs `work` before queued work, or inside running work that calls serve(). Waits for `work`.
   void run_urgent(std::function<void()> work);
   // Queues small work (deleting a texture) without waiting. `work` must not throw.
   void post(std::function<void()> work);

@@ -73,7 +73,7 @@ class UploadedMaps {
     if (request.pooling == Pooling::Mean) defines["MEAN"] = 1;
     const GLuint program = device.shaders.compute("pooled_tile.comp", defines);
     bind(device, program, request);
-    defines["POOLED"] = 1;  // distinguishes the speed from that of the tiled passes
+    defines["POOLED"] = 1;  // the tiled passes have another speed
     double& rate = device.work_per_second.emplace(defines, kInitialRate).first->second;
     const double work_per_cell = work_per_pair() * static_cast<double>(request.step) *
                                  static_cast<double>(request.sampled ? 1 : request.step);
@@ -181,8 +181,8 @@ class GlTiles : public AttentionTiles {
  private:
   enum State { Waiting, Running, Abandoned };
 
-  // Cancellation abandons a waiting job. A running job checks for cancellation itself; the caller
-  // waits for its end, since the job uses members of this object.
+  // Cancellation abandons a waiting job. A running job checks for cancellation itself. The caller
+  // waits until the job ends, since the job uses members of this object.
   Tensor tile_on_device(const TileRequest& request) const {
     const auto state = std::make_shared<std::atomic<State>>(Waiting);
     const auto cells = std::make_shared<Tensor>();

@@ -24,7 +24,7 @@ constexpr GLint kFirstSampler = 0, kSecondSampler = 1;
 constexpr GLint kPlane = 2, kByMagnitude = 3;                        // heat_map_numbers.frag
 constexpr GLint kCorner = 2, kRange = 3, kMissing = 4, kHollow = 5;  // heat_map.frag
 
-constexpr Index kMaxUploadedNumbers = Index{1} << 20;  // host numbers per texture
+constexpr Index kMaxUploadedNumbers = Index{1} << 20;  // maximum cells of an uploaded map
 
 TexturePtr make_r32f(int width, int height, const float* numbers) {
   glActiveTexture(GL_TEXTURE0);
@@ -99,7 +99,7 @@ struct HeatMapPainter::State {
 
 namespace {
 
-// Texture with the range [first, last) of cells of each pixel column (row 0) and pixel row (row 1).
+// Texture of cell ranges [first, last): cells of each pixel column (row 0) and pixel row (row 1).
 TexturePtr make_ranges(const HeatMap& map, Index rows, Index columns, int width, int height) {
   const int length = std::max(width, height);
   std::vector<std::int32_t> ranges(static_cast<std::size_t>(length) * 4, 0);

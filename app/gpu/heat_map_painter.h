@@ -1,8 +1,8 @@
 // Draws HeatMap items with OpenGL. Pixels are equal to those of core/figure/heat_map.h.
 //
-// The first pass computes the number of each pixel: the number of the nearest cell, or of several
-// pooled cells. Its result, a float texture, is cached while the view is unchanged. The second pass
-// maps numbers to colours. Attention in GPU memory is read from its own texture without a download.
+// The first pass computes one number per pixel: the value of the nearest cell, or a value pooled
+// from several cells. Its result, a float texture, is cached while the view is unchanged. The
+// second pass maps numbers to colours. Attention in GPU memory is not downloaded.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-// Requires one current context at all calls and on destruction; the constructor needs no context.
+// All calls and the destructor require the same current context; the constructor needs none.
 class HeatMapPainter {
  public:
   // shares_with_backend: true if the current context shares objects with the compute backend. If

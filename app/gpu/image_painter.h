@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Requires one current context at all calls and on destruction; the constructor needs no context.
+// All calls and the destructor require the same current context; the constructor needs none.
 class ImagePainter {
  public:
   ImagePainter();

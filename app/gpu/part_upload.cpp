@@ -33,7 +33,7 @@ Tensor pad_rows(const Tensor& t, Index width) {
 }
 
 // Product of x [B h_x, rows, d] and w [h, d, a] for each of `pairs` = B h heads, [B h, rows, a].
-// Equal groups of heads share a plane of x.
+// Consecutive heads share a plane of x, as in grouped-query attention.
 Tensor project(const Tensor& x, const Tensor& w, Index pairs) {
   const Index rows = x.dim(1), d = x.dim(2), heads = w.dim(0), a = w.dim(2);
   Tensor result = Tensor::zeros({pairs, rows, a});  // [B h, rows, a]
@@ -56,13 +56,13 @@ class Packer {
  public:
   explicit Packer(PartUpload& upload) : upload_(upload) {}
 
-  // Appends to numbers[]; returns the start.
+  // Appends to numbers[]; returns the index of the first.
   std::int32_t append_scalars(const Tensor& t) {
     const std::size_t start = upload_.numbers.size();
     upload_.numbers.insert(upload_.numbers.end(), t.begin(), t.end());
     return to_int(start);
   }
-  // Appends to numbers[], padded to vec4s; returns the start in vectors[], its view as vec4s.
+  // Appends padded rows to numbers[]. Returns the start in vectors[]: numbers[] viewed as vec4s.
   std::int32_t append_vectors(const Tensor& t, Index width) {
     upload_.numbers.resize((upload_.numbers.size() + kVec4 - 1) / kVec4 * kVec4);
     return append_scalars(pad_rows(t, width)) / to_int(kVec4);

@@ -34,7 +34,7 @@ struct Sizes {
 static_assert(sizeof(Sizes) == 32 * 4 + (2 * kMaxTables + kMaxProducts) * 16);
 
 struct PartUpload {
-  Tensor queries, keys, values;  // [.., rows, 4 width]; undefined if the part has none
+  Tensor queries, keys, values;  // [.., rows, 4 x width in vec4s]; undefined if unused
   std::vector<float> numbers;    // tables, extra products, spans, logits
   std::vector<std::int32_t> integers;
   Sizes sizes{};  // without the members that describe a chunk

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxShaderBytes = 1 << 20;  // size of a shader file
 std::string read_shader(const std::filesystem::path& path) {
   try {
     return read_file(path, kMaxShaderBytes);
-  } catch (const InputError& e) {  // not an error of the user
+  } catch (const InputError& e) {  // a missing shader is not the user's error
     throw WorkError(std::string("GPU: ") + e.what());
   }
 }

@@ -16,8 +16,8 @@ namespace attnscope {
 // `#define NAME VALUE` lines that select the computation of a shader.
 using Defines = std::map<std::string, int>;
 
-// A file's text with its includes inserted, each once, and the origin of each line. (Drivers report
-// some errors in the wrong file if #line directives are used instead.)
+// A file's text with its includes inserted, each once, and the origin of each line. The text has no
+// #line directives, since some drivers then report errors in the wrong file.
 struct ShaderText {
   struct Origin {
     std::string file;

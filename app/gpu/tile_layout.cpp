@@ -9,9 +9,9 @@
 namespace attnscope {
 namespace {
 
-// Number of work groups per dimension that every OpenGL supports; limits a dispatch.
+// Maximum number of work groups per dimension of a dispatch, which every OpenGL supports.
 constexpr Index kMaxGroups = 65535;
-// A dispatch runs at the width of its widest tile: at most kMaxWaste * cells + kFreeWaste cells.
+// Several tiles in a dispatch, padded to equal width: at most kMaxWaste * cells + kFreeWaste cells.
 constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;
 constexpr Index kWord = 32;
 constexpr std::uint32_t kAllBits = 0xFFFFFFFF;

@@ -1,6 +1,6 @@
 // Tile layout: a pattern as input of the compute shaders. A tile is a group of rows that share
-// their keys, as found by the pattern's arrangement (core/part/arrangement.h). A dispatch computes
-// a chunk of tiles.
+// their keys, as in the pattern's arrangement (core/part/arrangement.h). A dispatch computes a
+// chunk of tiles.
 //
 // A tile consists of up to eight query rows and the list of their keys. A row that shares its keys
 // with no other row is alone in its tile. A cell is a pair of a row and a key of the tile, allowed
@@ -16,20 +16,20 @@ namespace attnscope {
 
 class TileLayout {
  public:
-  static constexpr Index tile = 8;  // maximum number of rows of a tile; also cells per invocation
+  static constexpr Index tile = 8;  // maximum rows per tile, and cells per invocation
 
   struct Tile {
-    std::int32_t columns, width;  // start of its keys in columns(), and their number
+    std::int32_t columns, width;  // start of the tile's keys in columns(), and their number
     std::int32_t head;            // head of the pattern
     std::int32_t rows, row;       // number of rows, and start in rows()
     std::int64_t base;            // number of cells in earlier tiles
-    std::int64_t stride() const { return (width + tile - 1) / tile * tile; }  // cells of a row
+    std::int64_t stride() const { return (width + tile - 1) / tile * tile; }  // padded width
   };
   struct Row {
     std::int32_t query;
     std::int32_t begin, end;  // range that contains the allowed cells
-    std::int32_t words;   // start of its bits in words(); -1: all cells of the range are allowed
-    std::int32_t visits;  // Arrangement::first_visit | last_visit, for queries in several lists
+    std::int32_t words;       // start of the row's bits in words(); -1: the whole range is allowed
+    std::int32_t visits;      // Arrangement::first_visit | last_visit, for queries in several lists
   };
   // Tiles that have no query in common. Lists with a common query are processed in order.
   struct List {
@@ -45,7 +45,7 @@ class TileLayout {
   // Rows of all tiles. Copies of the last row, without cells, pad each tile to List::height rows.
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<std::int32_t>& columns() const { return columns_; }  // begins with 0, 1, ..
-  const std::vector<std::uint32_t>& words() const { return words_; }  // bits of rows from cell 0 on
+  const std::vector<std::uint32_t>& words() const { return words_; }  // one bit per cell of a row
   bool has_several_visits() const { return has_several_visits_; }
 
   bool allows(const Row& row, Index cell) const;
@@ -65,7 +65,8 @@ class TileLayout {
 };
 
 // Part of a layout that one dispatch computes: a whole list for one or more copies, or some tiles
-// of a list for one copy. The number of copies is B h if all heads share the pattern, otherwise B.
+// of a list for one copy. A copy is one computation of the layout. There are B h copies if all
+// heads share the pattern, otherwise B.
 struct Chunk {
   std::size_t list = 0;
   Index copy = 0, copies = 0;  // first copy and number of copies

@@ -41,7 +41,7 @@ Settings apply_options(Settings settings, const WindowOptions& options) {
   return settings;
 }
 
-// True if the view of `current` needs a finding from the run that the view of `requested` does not.
+// True if the view of `current` reads a run's finding that the view of `requested` does not read.
 bool reads_more_findings(const Session& current, const Session& requested) {
   return std::ranges::any_of(view(current.view.id).findings, [&](const ViewFinding& needed) {
     return finding(needed.id).with_run && !view(requested.view.id).reads(needed.id) &&
@@ -94,8 +94,8 @@ App::~App() {
   state_ = State();
 }
 
-// Rasterises glyphs while the window is created, which takes about as long. The monitor's scale is
-// not known yet: unless it turns out to be 1, update_scale() rasterises them again.
+// Rasterises glyphs while the window is created; both take about the same time. The monitor's scale
+// is not known yet: if it is not 1, update_scale() rasterises the glyphs again.
 void App::start_loading_fonts() {
 #if IMGUI_VERSION_NUM < 19200
   const double scale = state_.settings.scale > 0 ? state_.settings.scale : 1;
@@ -438,7 +438,7 @@ void App::after_frame() {
   if (const double memory = state_.settings.memory; memory != applied_memory_) {
     applied_memory_ = memory;
     set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : default_memory_);
-    if (!state_.run.error.empty()) requested_session_ = nullptr;  // the run may fit now
+    if (!state_.run.error.empty()) requested_session_ = nullptr;  // the run may fit into memory now
   }
   if (publications_ != model_store()->publications()) requested_session_ = nullptr;
   if (needs_run()) request_run();
@@ -453,7 +453,7 @@ bool App::needs_run() {
   if (requested_session_ == nullptr) return true;
   const SharedSession& current = state_.session.snapshot();
   if (std::exchange(compared_session_, current) == current) return false;
-  // A view that reads a finding missing from the last request needs another run, too.
+  // Another run is also needed if the view reads a finding that the last request did not include.
   return !same_run(*requested_session_, *current) ||
          reads_more_findings(*current, *requested_session_);
 }

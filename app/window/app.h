@@ -33,7 +33,7 @@ class App {
   const State& state() const { return state_; }
 
  private:
-  friend class Rehearsal;  // test driver: operates the window from within
+  friend class Rehearsal;  // test driver with access to the window's members
   void start_loading_fonts();
   ImFontAtlas& loaded_fonts();
   void start_session(const WindowOptions& options);
@@ -68,7 +68,7 @@ class App {
   WindowOptions options_;
   std::filesystem::path folder_;  // settings and autosaves
   State state_;
-  std::shared_ptr<const Trace> trace_before_preview_;  // trace of the pins during a preview
+  std::shared_ptr<const Trace> trace_before_preview_;  // pins refer to it in previews
   Settings saved_;                                     // settings on disk
   Autosave autosave_;
   ImFontAtlas atlas_;
@@ -91,7 +91,7 @@ class App {
   SharedSession compared_session_;                      // last session compared with that request
   double applied_memory_ = 0;                           // Settings::memory as last applied
   const std::size_t default_memory_ = memory_budget();  // bytes; the budget at the start
-  std::uint64_t publications_ = 0;           // count of the model store at the last request
+  std::uint64_t publications_ = 0;           // model_store()->publications() at the last request
   bool is_presenting_ = false;               // presentation mode in the last frame
   bool presentation_filled_screen_ = false;  // presenting made the window full screen
   bool presentation_opened_notes_ = false;

@@ -45,7 +45,7 @@ void App::draw_speaker(bool redraws) {
   if (has_input) frames_left_ = kSettleFrames;  // input for the speaker changes this window
 }
 
-// A presentation fills a monitor; leaving it restores a window that was not full screen before.
+// A presentation fills a monitor. Its end restores a window that was not full screen before.
 void App::update_presentation() {
   if (std::exchange(is_presenting_, state_.presentation.is_on) == state_.presentation.is_on) return;
   if (is_presenting_) {

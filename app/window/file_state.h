@@ -1,4 +1,4 @@
-// File part of the window's state.
+// Part of the window's state: files.
 #pragma once
 
 #include <filesystem>

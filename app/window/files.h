@@ -10,14 +10,13 @@
 
 namespace attnscope::window {
 
-// True for a lesson file.
 bool is_lesson(const std::filesystem::path& path);
 // Reads a file for open_path(). Throws InputError if the file cannot be opened. Thread-safe.
 ReadFile read_file_to_open(const std::filesystem::path& path);
 
-// Returns `current` changed by the file, according to its kind: a model folder, a session, an image
-// with an embedded session, any other image (for models of images), tensors, a datastore, else a
-// text. Throws InputError if it is none of these.
+// Applies a file to `current` and returns the result. Accepted kinds are a model folder, a session,
+// an image with an embedded session, any other image (for models of images), tensors, a datastore,
+// or else a text. Throws InputError for other files.
 Session with_opened_file(const std::filesystem::path& path, Session current);
 // Opens a file in the window, or starts its lesson. Returns false after an error. Reads a large
 // file in the background and returns true; opening_tasks() (jobs/task_kinds.h) applies the file.

@@ -21,7 +21,7 @@ constexpr int kFrames = 120;              // frames per measurement
 constexpr Index kLength = 256;            // tokens of the text
 constexpr Index kLargeMap = 4096;         // rows and columns
 constexpr double kMaxWait = 60;           // seconds to wait for a run
-constexpr std::size_t kTextBytes = 4096;  // length of the text, more than kLength tokens
+constexpr std::size_t kTextBytes = 4096;  // bytes of the text, which has more than kLength tokens
 
 // Median and 99th percentile, optionally the maximum.
 std::string summary(std::vector<double> milliseconds, bool with_maximum = false) {
@@ -45,7 +45,7 @@ void move_pointer(GLFWwindow* window, int frame) {
   glfwSetCursorPos(window, (0.35 + 0.3 * fraction) * width, (0.4 + 0.3 * fraction) * height);
 }
 
-// Circles over a map of `cells` rows and columns while zooming in and out.
+// Moves the visible range of a map of `cells` rows and columns in a circle, and zooms in and out.
 void pan_and_zoom(ViewSettings& view, Index cells, int frame) {
   const auto total = static_cast<double>(cells);
   const double angle = 2 * M_PI * frame / kFrames;

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMergeSeconds = 1;
 constexpr std::size_t kMaxSteps = 500;
 
-// Copies the tools of `source`: they are a property of the pointer, not of the session.
+// Copies the tool settings of `source`, which belong to the pointer rather than to the session.
 void copy_tools(ViewSettings& view, const ViewSettings& source) {
   constexpr std::array kTools{"tool", "paint", "symmetric"};
   for (const View& v : views()) {

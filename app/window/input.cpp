@@ -60,7 +60,7 @@ InputQueue* queue_of(GLFWwindow* window);
 
 }  // namespace
 
-// Events of the current frame, which ends before an event that ImGui could not distinguish.
+// Events of the current frame, up to an event that ImGui could not distinguish from earlier ones.
 class InputQueue::Frame {
  public:
   bool accepts(const Event& event) const {

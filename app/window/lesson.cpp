@@ -65,7 +65,7 @@ bool has_next_step(const State& state) {
 
 void next_step(State& state) {
   LessonState& lesson_state = state.lesson;
-  if (state.presentation.is_black) {  // first ends the black screen
+  if (state.presentation.is_black) {  // only ends the black screen
     state.presentation.is_black = false;
   } else if (state.presentation.is_on && lesson_state.scroll.has_more_below) {
     lesson_state.scroll.turn_page = true;

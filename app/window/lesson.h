@@ -11,21 +11,19 @@ namespace attnscope::window {
 
 struct State;
 
-// Scroll state of the step's text.
 struct LessonScroll {
   bool has_more_below = false;  // part of the text is out of sight
   bool turn_page = false;       // request: scroll to the next part
 };
 
-// Lesson part of the window's state.
 struct LessonState {
   std::shared_ptr<const Lesson> lesson;  // null: none
   std::size_t step = 0;
   bool notes = false;          // the window of the speaker's notes is open
   double clock_start = 0;      // zero of the speaker's clock, seconds of the window's clock
-  bool has_presented = false;  // this lesson has been presented
+  bool has_presented = false;  // the lesson was shown in presentation mode
   LessonScroll scroll;
-  std::shared_ptr<const Session> saved_session;  // the user's own session, restored at the end
+  std::shared_ptr<const Session> saved_session;  // session before the lesson, restored at its end
   std::vector<Lesson> lessons;                   // bundled lessons, read on first use
   std::string problem;                           // reason why `lessons` cannot be read
   std::vector<std::shared_ptr<const Lesson>> previous_lessons;  // oldest first
@@ -40,7 +38,8 @@ void leave_lesson(State& state);
 
 // The bundled lesson after the running one; null: none.
 const Lesson* lesson_after_current(const LessonState& lesson_state);
-// Shows the next step or, after the last, the next lesson. On stage, scrolls the text first.
+// Shows the next step or, after the last, the next lesson. In presentation mode, scrolls the text
+// first.
 void next_step(State& state);
 bool has_next_step(const State& state);
 // Shows the previous step or, from the first, the previous lesson.

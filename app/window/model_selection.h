@@ -9,15 +9,15 @@ namespace attnscope::window {
 
 // Selects a model for the run, A or B, that the left panels edit.
 void choose_model(State& state, const std::string& model);
-// Stores the current input for the next selection of a model with this kind of input.
+// Stores the current input. The next selected model that reads this kind of input starts with it.
 void remember_input(State& state);
 // Restores the last text input and its model, or a sample.
 void return_to_text(State& state);
 // Makes a sample the input of the chosen model.
 void choose_sample(State& state, const Sample& sample);
 
-// "the sample “24”, the view Alignment": changes implied by the last model selection. Empty: none,
-// or model or input were edited afterwards.
+// Changes implied by the last model selection, such as "the sample “24”, the view Alignment". Empty
+// if there are none, or if the model or the input was edited afterwards.
 std::string implied_model_changes(const State& state);
 void undo_model_selection(State& state);
 

@@ -24,8 +24,8 @@ class Platform {
   Platform& operator=(const Platform&) = delete;
 
   GLFWwindow* window() const { return window_; }
-  // Returns a context that shares textures with that of the window. Throws WorkError without OpenGL
-  // 4.3. Usable on any thread; must be destroyed before the platform.
+  // Returns a context that shares textures with the window's context, for use on any thread.
+  // Destroy it before the platform. Throws WorkError without OpenGL 4.3.
   std::unique_ptr<GlContext> compute_context() const;
   bool can_compute() const { return compute_window_ != nullptr; }
   std::string describe() const;  // renderer name: "llvmpipe (LLVM 15.0.6, 256 bits)"

@@ -20,7 +20,7 @@ double presentation_scale(int height, double zoom) {
 namespace {
 
 constexpr std::array<double, 3> kFontSizes = {12, 10.5, 9};
-constexpr double kSmallestFontSize = 7.5;  // units; if nothing larger fits
+constexpr double kSmallestFontSize = 7.5;  // units; used if no larger size fits
 
 double shorter_side(const Box& plot) {
   return std::min(plot.width, plot.height);
@@ -77,7 +77,7 @@ std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
 }
 
 SpeakerPlace speaker_place(const ScreenBox& presentation, const std::vector<ScreenBox>& monitors) {
-  constexpr double kSideFraction = 0.5;  // of the sides of a monitor shared with the presentation
+  constexpr double kSideFraction = 0.5;  // relative to a monitor shared with the presentation
   const std::optional<std::size_t> occupied = monitor_of(presentation, monitors);
   for (std::size_t i = 0; i < monitors.size(); ++i) {
     if (i != occupied) return {monitors[i], true};

@@ -9,14 +9,15 @@
 
 namespace attnscope::window {
 
-// Pixels per unit on a screen `height` pixels high: text of kMinLectureSize units or more is at
-// least 1/28 of the height. `zoom`: factor set by the user.
+// Pixels per unit on a screen `height` pixels high. Text of kMinLectureSize units takes at least
+// 1/28 of this height. `zoom`: factor set by the user.
 double presentation_scale(int height, double zoom = 1);
 inline constexpr double kPresentationLines = 28;
 
-// Lays out a view for an audience. Uses the largest font size with which the plot's shorter side is
-// at least half of the canvas's. Without such a size, uses the largest one that fits, or the
-// smallest one if that makes the plot clearly larger. If none fits, uses an even smaller size.
+// Lays out a view for an audience. Uses the largest font size at which the shorter side of the plot
+// is at least half of the shorter side of the canvas. If no size achieves this, uses the smallest
+// size if it makes the plot clearly larger, or else the largest size that fits. If no size fits,
+// uses an even smaller one.
 ViewLayout lay_out_for_presentation(const View& view, ViewInput input);
 
 // Box in screen coordinates.

@@ -1,4 +1,4 @@
-// Run part of the window's state: the newest run, its results and the progress of the next one.
+// Part of the window's state: the newest run, its results and the progress of the next run.
 #pragma once
 
 #include <map>

@@ -6,7 +6,7 @@
 namespace attnscope::window {
 namespace {
 
-// Members that hold a variant or an encoding in a run and in a group.
+// Members for the variant, or for the encoding, of a run and of a group.
 struct Member {
   std::optional<Choice> RunSpec::*in_run;
   std::optional<Choice> GroupChoice::*in_group;

@@ -11,7 +11,7 @@ namespace attnscope::window {
 
 enum class ChoiceScope { All, Layer, Head };
 
-// The choice for exactly this scope at the view's layer and head; nullopt: the wider scope applies.
+// The choice of this scope at the view's layer and head; nullopt: a wider scope determines it.
 std::optional<Choice> scoped_variant(const RunView& run_view, ChoiceScope scope);
 std::optional<Choice> scoped_encoding(const RunView& run_view, ChoiceScope scope);
 
@@ -23,7 +23,7 @@ void choose_encoding(RunView& run_view, ChoiceScope scope, std::optional<Choice>
 bool has_choices(const RunView& run_view);
 void clear_choices(RunView& run_view);
 
-// The choice in effect for the view's layer and head; null: that of the model.
+// The choice in effect for the view's layer and head; null: the model's own choice.
 const Choice* effective_variant(const RunView& run_view);
 const Choice* effective_encoding(const RunView& run_view);
 

@@ -99,7 +99,7 @@ Image Screen::draw_from_scratch(ImDrawData& data, const ImVec4& background) {
 }
 
 int count_differing_pixels(const Image& a, const Image& b) {
-  constexpr int kRounding = 2;  // levels: rasterisers interpolate from different corners
+  constexpr int kRounding = 2;  // colour levels; interpolation may start at another corner
   const std::size_t pixels = std::min(a.rgba.size(), b.rgba.size()) / 4;
   const auto width = static_cast<std::size_t>(a.width);
   const auto differs = [&](std::size_t pixel) {

@@ -1,4 +1,4 @@
-// Selection part of the window's state: scope and implied changes of selected variants and models.
+// Part of the window's state: scope and implied changes of selected variants and models.
 #pragma once
 
 #include <optional>

@@ -18,8 +18,8 @@ namespace attnscope::window {
 namespace {
 
 constexpr int kSpeakerSettleFrames = 3;                // frames, as for the first window
-constexpr double kFullWidth = 880, kFullHeight = 600;  // units that the window shows
-constexpr double kMinReadingScale = 0.8, kScaleStepsPerUnit = 20;  // steps of the scale per unit
+constexpr double kFullWidth = 880, kFullHeight = 600;  // size of the contents, in units
+constexpr double kMinReadingScale = 0.8, kScaleStepsPerUnit = 20;  // scale is rounded to 1/20
 
 // Makes a window and its ImGui session current; restores the previous ones on destruction.
 class CurrentContextScope {

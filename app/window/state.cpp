@@ -76,7 +76,7 @@ SharedSession State::pictured_session() const {
 }
 
 ViewControls State::controls() const {
-  // Cached: called many times per frame, and it reads every token of a text.
+  // Caches the result, since view_controls() reads every token and is needed many times per frame.
   const auto is_same = [this](const std::weak_ptr<const Trace>& other) {
     return !other.owner_before(run.trace) && !run.trace.owner_before(other);
   };
@@ -164,8 +164,8 @@ void clamp_to_range(std::optional<Index>& number, const std::vector<Index>& sort
   if (number && !sorted.empty()) number = std::clamp(*number, sorted.front(), sorted.back());
 }
 
-// Falls back to the default part if the model lacks the stack or kind. Clamps step and segment, of
-// which another text can have fewer.
+// Falls back to the default part if the model lacks the stack or kind. Clamps step and segment,
+// since another text can have fewer of them.
 void clamp_part(PartChoice& part, const Trace& trace) {
   if (!find_missing_part(trace, part)) return;
   if (!trace.has(trace.part({part.stack, part.kind}))) part.stack = {}, part.kind = {};
@@ -232,7 +232,7 @@ void State::clear_stale_pins(const Trace& previous, const Trace& current) {
   const auto is_stale = [&](Index pinned) {
     if (pinned < 0) return false;
     const auto i = static_cast<std::size_t>(pinned);
-    // Indices beyond the tokens are rows and columns other than tokens.
+    // Indices beyond the tokens refer to rows and columns that are no tokens.
     if (i >= previous.tokens.size()) return i < current.tokens.size();
     return i >= current.tokens.size() || previous.tokens[i].id != current.tokens[i].id ||
            previous.tokens[i].label != current.tokens[i].label;

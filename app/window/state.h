@@ -1,5 +1,5 @@
 // The state of the window as plain values: panels draw and change it, actions change it, the
-// program carries out its pending requests. Free of OpenGL and ImGui, so that tests can create one.
+// program carries out the pending requests. Free of OpenGL and ImGui, so that tests can create it.
 //
 // The session consists of run A and, in a comparison, run B. The pictured run is A, or B while
 // Shift is held.
@@ -68,7 +68,7 @@ struct State {
   bool is_current() const;
   // The session of the newest run with the current view; source of pictures and exports.
   SharedSession shown_session() const;
-  // The session saved on exit: the user's own, not that of a lesson.
+  // The session to save on exit; during a lesson, the session from before it.
   SharedSession user_session() const {
     return lesson.lesson != nullptr ? lesson.saved_session : session.snapshot();
   }
@@ -81,7 +81,7 @@ struct State {
   }
   Findings pictured_findings() const;
   SharedSession pictured_session() const;
-  // Controls with an effect in the view. Layer and head also count while they scope selections.
+  // Controls with an effect in the view. Includes layer and head if selections apply to them only.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.is_on; }
   void notify(std::string text);        // the notice disappears by itself
@@ -93,7 +93,8 @@ struct State {
   const Trace* edited_trace() const { return edits_b() ? run.reference().get() : run.trace.get(); }
   // True if the text of the edited side's last run exceeds the model's context.
   bool is_overlong() const;
-  // Shows this layer and head in the edited run. If it is A and B showed the same head, B follows.
+  // Shows this layer and head in the edited run. B also changes if A is edited and both showed the
+  // same head.
   void select_head(Index layer, Index head);
   // Like select_head(), but for a part: stack, kind, step and segment.
   void select_part(const PartChoice& part);
@@ -114,7 +115,7 @@ struct State {
     Index queries = 1, keys = 1;
   };
   PointedTokens pointed_tokens() const;
-  // The attention of the view's layer and head; null without a trace.
+  // Attention of the view's layer and head; null without a trace.
   const AttentionTap* tap(Index* head_in_group = nullptr) const;
   // Clears pins on rows and columns whose tokens differ between the traces.
   void clear_stale_pins(const Trace& previous, const Trace& current);

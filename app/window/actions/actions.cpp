@@ -26,7 +26,7 @@ std::string lower(std::string_view text) {
 bool Shortcut::matches(const KeyStroke& stroke) const {
   if (key.size() == 1 && !control) return is_same_letter(stroke.character, key);
   if (stroke.character != 0 || stroke.control != control || stroke.alt) return false;
-  // "+" needs Shift on most keyboards: there Shift belongs to the character.
+  // Ignores Shift for symbols: most keyboards need it to type "+".
   const bool shift_matters = key.size() > 1 || std::isalnum(static_cast<unsigned char>(key[0]));
   if (shift_matters && stroke.shift != shift) return false;
   return lower(stroke.key) == lower(key);

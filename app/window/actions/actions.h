@@ -47,7 +47,7 @@ struct Action {
 
 const std::vector<Action>& actions();
 const Action& action(std::string_view id);  // throws logic_error if unknown
-std::string key_for(HintAction hinted);     // key of an action: "N"
+std::string key_for(HintAction hinted);     // shortcut of the action: "N"
 
 // Help text, followed by the action's refusal if there is one.
 std::string help_text(const Action& action, const State& state);
@@ -60,8 +60,8 @@ std::vector<const ColourMap*> applicable_maps(const ViewControls& controls);
 // The map that a view with these controls uses if `chosen` is the selected map.
 const ColourMap& effective_map(const ViewControls& controls, std::string_view chosen);
 
-// Runs the actions of key strokes, which become handled. If actions share a key (Escape), the first
-// enabled one runs. While typing, only function keys and keys with Ctrl run actions.
+// Runs the actions of key strokes and marks them as handled. If actions share a key (Escape), the
+// first enabled one runs. While typing, only function keys and keys with Ctrl run actions.
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing);
 
 // Actions whose label or help contains all typed words, ignoring case; best match first.

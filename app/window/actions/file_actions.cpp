@@ -17,7 +17,7 @@ void restore(State& s, const SharedSession& session) {
   s.text.scrolls_to_cursor = true;
 }
 
-// Puts a bare file name into the folder of the last export.
+// Prepends the folder of the last export to a file name without a folder.
 void use_export_folder(State& s) {
   std::error_code ignored;
   const std::filesystem::path path(s.dialogs.exporting.path);
@@ -47,7 +47,7 @@ bool offers_autosave(const State& s) {
 
 void restore_autosave(State& s) {
   const std::filesystem::path file = s.files.abandoned;
-  if (!open_path(s, file)) return;  // the offer stays if the file cannot be read
+  if (!open_path(s, file)) return;  // the offer to restore remains after an error
   s.files.session.clear();
   s.files.restored = file;
   s.files.abandoned.clear();

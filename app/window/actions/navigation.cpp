@@ -16,7 +16,7 @@ double clamp_start(double first, double count, double total) {
 Cells zoom_cells(const Cells& visible, double factor, double row, double column, Index rows,
                  Index columns) {
   const auto all_rows = static_cast<double>(rows), all_columns = static_cast<double>(columns);
-  // Rows and columns use one factor, which may exceed the limit of one direction.
+  // Rows and columns zoom by one factor, until both have reached their limits.
   const double max_factor = std::max({1.0, visible.height / kMinCells, visible.width / kMinCells});
   const double min_factor = std::min(visible.height / all_rows, visible.width / all_columns);
   factor = std::clamp(factor, min_factor, max_factor);

@@ -73,7 +73,7 @@ void next_colour_end(State& s) {
   s.notify("Colour range: " + next.label);
 }
 
-// Keys of views: 1 to 9, for the next nine with Ctrl, for the next nine with Ctrl and Shift.
+// Shortcut of a view by its number: 1 to 9, then the same keys with Ctrl, then with Ctrl and Shift.
 std::vector<Shortcut> view_shortcut(std::size_t number) {
   constexpr std::size_t kDigits = 9;
   if (number >= 3 * kDigits) return {};

@@ -59,7 +59,7 @@ const std::vector<Parameter>& method_parameters(CalibrationMethod method) {
   return method == CalibrationMethod::LearnThenTest ? test_parameters : search_parameters;
 }
 
-// Configuration of the model with the edited structure; none before the first run.
+// Configuration of the model with the edited structure; nullopt before the first run.
 std::optional<ModelConfig> edited_config(const State& state) {
   const Trace* trace = state.edited_trace();
   if (trace == nullptr || trace->trained == nullptr) return std::nullopt;
@@ -81,7 +81,7 @@ CalibrationRequest calibration_request(const State& state) {
   return request;
 }
 
-// Limit on the text that is read to count windows.
+// Maximum bytes of the text that are read to count windows.
 constexpr std::size_t kMaxCountedBytes = std::size_t{1} << 17;  // takes about 1/20 s
 
 std::string read_beginning(const State& state, bool& is_cut) {
@@ -118,7 +118,6 @@ const CalibrationDialog::WindowCount& window_count(State& state) {
   return count;
 }
 
-// Draws the number of windows available for calibration.
 void draw_window_count(Ui& ui, State& state) {
   const CalibrationDialog::WindowCount& count = window_count(state);
   if (!count.problem.empty()) {

@@ -21,7 +21,6 @@ bool is_selected(const CostDialog& dialog, const std::string& id) {
   return std::ranges::find(dialog.variants, id) != dialog.variants.end();
 }
 
-// Checkboxes of the variants under group headings.
 void draw_variants(Ui& ui, CostDialog& dialog) {
   ImGui::BeginChild("variants", {0, -ui.px(142)});
   std::string group;

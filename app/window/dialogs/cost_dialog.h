@@ -24,7 +24,6 @@ struct CostDialog {
   std::string overwrite_path;  // the existing file whose replacement was offered
 };
 
-// Builds the request from the dialog's settings.
 CostRequest cost_request(const CostDialog& dialog);
 // Starts a measurement, replacing a running one.
 void start_cost_measurement(CostDialog& dialog);

@@ -35,7 +35,7 @@ std::string with_format(const std::string& name, const ExportFormat& format) {
     std::string stem = path.stem().string();
     const std::string number = kFrameNumber;
     if (stem.ends_with(number)) stem.resize(stem.size() - number.size());
-    path = numbered(path.parent_path() / stem, 0);  // a placeholder elsewhere becomes 0
+    path = numbered(path.parent_path() / stem, 0);  // a placeholder before the end becomes 0
   } else {
     path.replace_extension();
   }
@@ -99,7 +99,7 @@ void draw_path(Ui& ui, State& state) {
   mark(ui, "export.folder");
 }
 
-// Presets for intended uses; none is selected if the sizes match none.
+// Draws presets for intended uses. No preset is selected if the sizes match none of them.
 void draw_presets(Ui& ui, ExportDialog& dialog) {
   ImGui::TextUnformatted("For");
   std::vector<Segment> choices;
@@ -114,7 +114,7 @@ void draw_presets(Ui& ui, ExportDialog& dialog) {
   dialog.uses_inches = true;
 }
 
-// Check box and text of a figure element; an empty field stands for the generated text.
+// Draws the check box and the text of a figure element. An empty text selects the generated text.
 void draw_text(Ui& ui, const char* label, const std::string& id, bool& is_drawn, std::string& text,
                const char* placeholder) {
   ImGui::PushID(id.c_str());

@@ -40,7 +40,7 @@ struct ExportDialog {
   std::string path = "attention.png";
   PictureOptions picture;
   bool uses_inches = false;    // show sizes in inches and dots per inch
-  bool has_own_theme = false;  // the user chose light or dark here; else as the window
+  bool has_own_theme = false;  // the user chose light or dark here
   FrameOptions frames;         // frames of an animation
   BackendProvider backends;    // devices for the runs of an animation; empty: the CPU
   bool focuses_name = false;   // move the keyboard focus to the file name in the next frame

@@ -10,7 +10,6 @@ namespace attnscope::window {
 
 struct State;
 
-// Purpose of an open file browser.
 enum class BrowsePurpose {
   OpenFile,
   OpenModel,

@@ -22,7 +22,7 @@ class Report {
   explicit Report(std::filesystem::path file) : file_(std::move(file)) {}
   bool is_on() const { return !file_.empty(); }
   bool keeps_boxes() const { return keeps_boxes_ || is_on(); }
-  void keep_boxes() { keeps_boxes_ = true; }  // even without a file
+  void keep_boxes() { keeps_boxes_ = true; }  // also without a report file
   const std::map<std::string, Box, std::less<>>& boxes() const { return boxes_; }
 
   void begin_frame() { boxes_.clear(); }

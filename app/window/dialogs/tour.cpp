@@ -62,7 +62,7 @@ void draw_shade(const Ui& ui, const ImVec4& area) {
   ImGui::End();
 }
 
-// Width of the tour's card: reduced if it then fits next to `area`.
+// Width of the tour's card. The card is narrower if it then fits next to `area`.
 float card_width(const Ui& ui, const ImVec4& area, float gap) {
   constexpr double kMaxWidth = 340, kMinWidth = 220;  // units
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
@@ -71,7 +71,7 @@ float card_width(const Ui& ui, const ImVec4& area, float gap) {
   return free_width < ui.px(kMinWidth) ? ui.px(kMaxWidth) : std::min(free_width, ui.px(kMaxWidth));
 }
 
-// Text of a stop; at the picture, also names the marked pair.
+// Text of a stop. The stop at the picture also names the marked pair.
 std::string stop_text(const TourStop& stop, const State& state) {
   const SalientPair* pair =
       stop.place == &PanelBoxes::picture ? shown_salient_pair(state) : nullptr;

@@ -13,18 +13,18 @@ inline constexpr double kAutosaveSeconds = 1.5;
 
 class Autosave {
  public:
-  // Uses one file in `folder` per running process, named by the process id.
+  // Saves to a file in `folder` whose name contains the process id.
   explicit Autosave(std::filesystem::path folder);
 
   // Newest autosave of a process that no longer runs; nullopt: none.
   std::optional<std::filesystem::path> abandoned_file() const;
-  // Sets a restored file, which is deleted when its content is saved again, or by finish().
+  // Sets a restored file. The next save or finish() deletes it.
   void replace(std::filesystem::path abandoned_file) { replaced_file_ = std::move(abandoned_file); }
 
   // Call when the session may have changed; writes kAutosaveSeconds after the first unsaved change.
-  // Returns the error of the first failure in a row; otherwise an empty string.
+  // Returns an error message if writing fails, unless the previous attempt failed, too; else "".
   std::string save_if_due(const SharedSession& session, double seconds);
-  // Writes immediately, for fatal errors. Returns the error of writing; empty on success.
+  // Writes immediately, for fatal errors. Returns the error message; empty on success.
   std::string save_now(const Session& session);
   // Time at which save_if_due() writes next; nullopt: no unsaved change.
   std::optional<double> due() const { return due_time_; }

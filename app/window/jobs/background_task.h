@@ -19,7 +19,7 @@ namespace attnscope::window {
 
 enum class TaskChange { None, News, End };
 
-// Part of a task that does not depend on the type of its result.
+// Base of BackgroundTask, independent of the type of the result.
 class Task {
  public:
   Task(const Task&) = delete;
@@ -32,7 +32,7 @@ class Task {
   double fraction() const { return fraction_; }  // completed share, in [0, 1]
   // Error of a finished task; empty if the task runs, succeeded or was cancelled.
   std::string problem() const { return is_finished_ ? problem_ : ""; }
-  // Change after the last call. News: a new result or visible progress. End: the task has finished.
+  // Change after the previous call. News: a new result or visible progress. End: the task finished.
   TaskChange take_change();
 
   void report(double fraction);  // sets the progress
@@ -86,7 +86,7 @@ class BackgroundTask : public Task {
   std::optional<T> result_;  // guarded by mutex_
 };
 
-// Copies a new result. At the end, also sets `problem` and destroys the task. True on a change.
+// Copies a new result. Sets `problem` and destroys the task if it has finished. True on a change.
 template <class T, class Result>
 bool take_results(std::unique_ptr<BackgroundTask<T>>& task, Result& result, std::string& problem) {
   const TaskChange change = task != nullptr ? task->take_change() : TaskChange::None;

@@ -14,7 +14,7 @@ bool can_generate(const State& state) {
 void generate_token(State& state) {
   if (!can_generate(state) || !state.is_current()) return;
   if (!shows_end(*state.run.trace, state.session->run)) {
-    // Moves the context to the end of the text first.
+    // First makes the run use the end of the text.
     state.session.edit().run.overlong = Overlong::Last;
     return;
   }

@@ -1,4 +1,4 @@
-// Text generation: each predicted token is a change of the session.
+// Text generation: appends each predicted token to the session's text.
 #pragma once
 
 #include "app/window/state.h"

@@ -19,7 +19,7 @@ std::string fetch_refusal(const State& state);
 // Fetches the model in the background unless it is installed, and then selects it.
 void fetch_model(State& state, const PublishedModel& model);
 
-// Completed share of a download of `megabytes`, at most 1, from get-model.sh's temporary files.
+// Completed share of a download, in [0, 1]: size of get-model.sh's temporary files / `megabytes`.
 double fetched_share(const std::filesystem::path& folder, double megabytes);
 
 }  // namespace attnscope::window

@@ -59,7 +59,7 @@ ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& ch
   if (draw_between) draw_between();
   if (list.current == nullptr) return ChoiceEdit::Nothing;
   if (!choice && list.model_heads_differ) return ChoiceEdit::Nothing;
-  // Changing a parameter of the inherited method selects it explicitly.
+  // Changing a parameter of the inherited method selects that method explicitly.
   Values values = choice ? choice->values : list.model_values;
   const std::vector<Parameter> offered = offered_parameters(*list.current);
   if (draw_parameters(ui, list.scope, offered, list.refusal, values, widgets)) {

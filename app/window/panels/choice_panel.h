@@ -1,4 +1,4 @@
-// Combo box of entries described by an Info, with the parameters of the selected entry.
+// Combo box, and the parameters of the selected entry.
 #pragma once
 
 #include <functional>

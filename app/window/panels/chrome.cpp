@@ -55,7 +55,6 @@ void draw_spinner(Ui& ui, double seconds) {
   ImGui::SameLine();
 }
 
-// True when clicked.
 bool draw_cancel(Ui& ui, const char* id) {
   ImGui::SameLine();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), 0});

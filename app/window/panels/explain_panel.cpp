@@ -155,7 +155,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
   }
 }
 
-// Draws a query or a key alone; `row`: the query's weights.
+// Draws a single token, a query or a key. `row`: the query's weights.
 void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& row,
                 const Hit& hit) {
   const bool is_query = hit.query >= 0;
@@ -168,7 +168,7 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
   if (is_query) draw_row(ui, trace, tap, row);
 }
 
-// The pointed layer and head in the trace with merged words.
+// The head under the pointer, in the trace with merged words.
 State::PointedHead merged_head(const State::PointedHead& pointed, const Hit& hit) {
   State::PointedHead merged{{hit.words, &hit.words->trace}, pointed.ref};
   merged.tap = merged.trace->find(merged.ref, &merged.head);
@@ -257,7 +257,6 @@ std::string format_measure(const HeadMeasure& measure, double value, bool per_wo
   return percent(value);
 }
 
-// Draws the type and the measures of a head.
 void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache) {
   if (!is_whole(*pointed.tap)) {
     faint(ui, "The full map of this long text is not stored. Click to open the map.");
@@ -284,7 +283,7 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache
   faint(ui, "Click to open the map.");
 }
 
-// The pair to describe: that under the pointer, else the pinned pair.
+// Returns the pair under the pointer, or else the pinned pair.
 std::optional<Hit> hit_to_explain(const State& state) {
   if (state.view.hit) return state.view.hit;
   const ViewSettings& settings = state.session->view;
@@ -413,7 +412,7 @@ std::string wrap_equation(const std::string& line, float width) {
   std::size_t begin = 0;
   const auto line_to = [&](std::size_t end) { return indent + line.substr(begin, end - begin); };
   while (text_width(line_to(line.size())) > width) {
-    // The last of the cheapest breaks; in the first half of the line only if there is no other.
+    // Selects the last of the cheapest breaks, if possible in the second half of the line.
     const Break* best = nullptr;
     float best_width = 0;
     for (const Break& b : breaks) {

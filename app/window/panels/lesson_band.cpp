@@ -9,11 +9,12 @@
 namespace attnscope::window {
 namespace {
 
-constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below
+constexpr double kPadding = 18, kDepth = 12;  // units: at the sides; above and below
 // Candidate fractions of the band's width for the claims; divide_band() minimises the height.
 constexpr std::array<double, 4> kClaimsFractions = {0.28, 0.36, 0.46, 0.56};
-// Maximum fractions of the height, in the window and on stage. On a stage with at least the aspect
-// ratio kAspect, the band is beside the picture and has the fraction kBandWidth of the width.
+// Maximum fractions of the height, normally and on stage (in presentation mode). If the stage's
+// aspect ratio is kAspect or more, the band is beside the picture; kBandWidth is its fraction of
+// the width.
 constexpr float kMaxHeight = 1.0F / 3, kMaxOnStage = 0.45F, kBandWidth = 0.45F, kAspect = 1.2F;
 
 // On stage, thumbnails are larger and on a separate line.
@@ -70,11 +71,11 @@ void draw_options(Ui& ui, State& state) {
 }
 
 struct BandColumns {
-  float text = 0, claims = 0;  // widths; claims 0: no claims
+  float text = 0, claims = 0;  // widths; claims == 0: no claims
   float height = 0;            // height of the taller column
 };
 
-// Divides `inner_width` between the text and the claims, for the lowest band.
+// Divides `inner_width` between the text and the claims so that the band's height is minimal.
 BandColumns divide_band(const Ui& ui, const LessonFonts& fonts, const LessonStep& step,
                         const LessonChecks& checks, float inner_width) {
   if (step.claims.empty()) return {inner_width, 0, words_height(fonts, step, inner_width)};

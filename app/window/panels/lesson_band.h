@@ -8,8 +8,8 @@
 
 namespace attnscope::window {
 
-// Position and size of the band: beside the picture on a wide stage (maps are square), else below
-// it. The size is limited to a fraction of the window; longer text scrolls.
+// Position and size of the band: beside the picture in a wide presentation (maps are square), else
+// below the picture. The size is limited to a fraction of the window; longer text scrolls.
 struct LessonPlace {
   bool is_beside = false;
   float width = 0, height = 0;  // pixels; 0: no lesson

@@ -7,16 +7,16 @@
 namespace attnscope::window {
 namespace {
 
-constexpr float kClaimMark = 1.6F;  // width of "✓" and its gap, in sizes of the claims' font
-constexpr double kClaimsGap = 12;   // units, space above claims below the text
+constexpr float kClaimMark = 1.6F;  // width of "✓" and its gap, relative to the font size
+constexpr double kClaimsGap = 12;   // units between the text and the claims below it
 
 struct ColouredText {
   std::string text;
   ImVec4 colour;
 };
 
-// Flows coloured words into lines of this width, breaking only at spaces: ImGui also breaks numbers
-// at their decimal point. Draws them if `draw` is not null. Returns the height.
+// Wraps coloured words at spaces to this width. (ImGui would also break numbers at decimal points.)
+// Draws them if `draw` is not null. Returns the height.
 float flow(const std::vector<ColouredText>& parts, float width, ImDrawList* draw) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float line_height = ImGui::GetTextLineHeight(), space = ImGui::CalcTextSize(" ").x;
@@ -118,7 +118,7 @@ float claims_height(const Ui& ui, const LessonFonts& fonts, const LessonStep& st
   ImGui::PushFont(fonts.claims);
   const float claim_width = width - kClaimMark * ImGui::GetFontSize();
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    // The height includes the longest value, so that the layout stays when the value arrives.
+    // Uses the longest possible value, so that the measured value does not change the layout.
     const auto claim_height = [&](const MeasuredClaim& measured) {
       return flow(claim_parts(ui, step.claims[i], measured, fonts.is_brief), claim_width, nullptr);
     };

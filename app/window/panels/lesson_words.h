@@ -10,7 +10,6 @@
 
 namespace attnscope::window {
 
-// Result of a claim's measurement.
 struct MeasuredClaim {
   std::optional<ClaimCheck> check;  // empty before the measurement or if it failed
   std::string error;                // reason of the failure
@@ -25,7 +24,6 @@ struct LessonChecks {
 };
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache);
 
-// Fonts of a step's text.
 struct LessonFonts {
   ImFont* title;
   ImFont* text;
@@ -34,7 +32,8 @@ struct LessonFonts {
   bool is_brief = false;  // hide the limits of claims that hold
 };
 LessonFonts window_fonts(const Ui& ui);
-// Largest fonts with which the step fits in a column of this size on stage, or the smallest fonts.
+// Largest fonts with which the step fits in a column of this size in presentation mode; at least
+// the smallest fonts.
 LessonFonts lecture_fonts(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
                           float width, float height);
 

@@ -17,8 +17,8 @@ namespace attnscope::window {
 // State of the left panel that is not part of State; owned by the main window.
 struct ModelPanel {
   std::vector<ModelGroup> models;  // bundled models
-  // Bundled models by the id of a variant or encoding that the default model lacks. Read when a run
-  // has untrained weights.
+  // Bundled models by the id of a variant or encoding that the default model lacks. nullopt until a
+  // run has untrained weights.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};
   ParameterWidgets widgets;
 };

@@ -87,7 +87,7 @@ bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& 
   return changed;
 }
 
-// Slider without its number, which the knob would hide; a field beside it displays the number.
+// Draws a slider without a number, which the knob would hide. A field beside it shows the number.
 bool draw_slider(const Parameter& p, Values& values) {
   ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
   if (p.slider.logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
@@ -337,7 +337,7 @@ Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const
     return strip;
   }
   // Moves parameters with initial values to the list, from the last to the first: unset ones, then
-  // flags, then others. Moves at least two, since the list's button needs the room of one.
+  // flags, then others. Moves at least two, since the list's button takes the space of one.
   constexpr std::size_t kMinListed = 2;
   const Parameters candidates = strip.in_line;
   const auto rank = [&](const Parameter& p) {

@@ -1,4 +1,5 @@
-// Selects the stack, kind of attention, step and segment of the picture, if a run has several.
+// Selects the stack, kind of attention, step and segment of the picture, if a run has several of
+// them.
 #pragma once
 
 #include "app/window/state.h"

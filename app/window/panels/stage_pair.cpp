@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPairPadding = 8, kPairGap = 9;   // inside a chip; between items
 constexpr double kPointerGap = 22, kCellGap = 10;  // distances to the pointer and the cell
-constexpr float kMaxPlotWidths = 1.4F;     // maximum width of a pinned pair, relative to the plot
+constexpr float kMaxPlotWidths = 1.4F;     // maximum width of a pinned label / width of plot
 constexpr float kMaxChipFraction = 0.34F;  // maximum fraction of the width for a chip
 constexpr int kPairDigits = 3;
 
@@ -162,9 +162,9 @@ void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec
   const ImVec2 extent = line.extent(*labels);
   const float padding = ui.px(kPairPadding);
   const ImVec2 size(extent.x + 2 * padding, extent.y + 2 * padding);
-  // A permanent label must not hide more than it shows.
+  // A pinned label is permanent, so it must not cover most of the picture.
   if (is_pinned && size.x > kMaxPlotWidths * ui.px(layout.plot.width)) return;
-  // At the upper right, where later tokens have no weights, unless that covers labels; else below.
+  // At the upper right, where causal maps are empty, or below if it would cover labels there.
   const float right = origin.x + layout_size.x - size.x;
   const float top = origin.y + (layout.width > 0 ? ui.px(layout.plot.y) : 0);
   ImVec2 corner(std::max(origin.x, std::min(position.x + gap, right)), position.y - gap - size.y);

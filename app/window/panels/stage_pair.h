@@ -1,4 +1,5 @@
-// A pair of tokens and its weight in large type, for the stage, which has no side panels.
+// A pair of tokens and its weight in large type, for the stage: the window in presentation mode,
+// which has no side panels.
 #pragma once
 
 #include <optional>
@@ -19,7 +20,6 @@ struct StagePairs {
   Row pinned, pointed;
 };
 
-// Labels of a pair for the audience.
 struct PairLabels {
   std::string query, key, amount;  // "␣his", "␣sailor", "0.993"
 };

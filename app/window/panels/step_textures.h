@@ -1,4 +1,4 @@
-// Textures of a lesson's step pictures. Requires that the owner's OpenGL context is current.
+// Textures of a lesson's step pictures. The owner's OpenGL context must be current.
 #pragma once
 
 #include <map>

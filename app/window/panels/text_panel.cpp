@@ -87,7 +87,7 @@ void draw_second(Ui& ui, State& state) {
        "The map then has four blocks: each sentence to itself and to the other.");
 }
 
-// Selects the used part of a text longer than the context; draws nothing for shorter texts.
+// Draws the choice of the tokens to use if the text is longer than the context; else nothing.
 void draw_overlong(Ui& ui, State& state) {
   if (!state.is_overlong()) return;
   const int clicked =
@@ -105,7 +105,7 @@ void draw_token_hint(const Ui& ui, const TraceToken& token, std::size_t position
                (token.special ? ", added by the tokenizer" : ""));
 }
 
-// Draws, instead of the text, the file whose tensors are shown.
+// Draws the name of the tensor file, which replaces the text.
 void draw_tensor_file(Ui& ui, State& state) {
   const std::filesystem::path file = state.edited().run.tensors.file;
   heading(ui, is_image_file(file) ? "Image" : "Tensors", true);
@@ -128,7 +128,7 @@ void draw_tensor_file(Ui& ui, State& state) {
   hint(ui, "Close the file and show a model's attention again.");
 }
 
-// Draws, instead of the text, the model's input file.
+// Draws the name of the model's input file, which replaces the text.
 void draw_input_file(Ui& ui, State& state) {
   heading(ui, "Input", true);
   draw_samples(ui, state);

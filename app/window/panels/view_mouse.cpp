@@ -35,7 +35,7 @@ Index column_count(const ViewLayout& layout, const AttentionTap& tap) {
   return layout.columns > 0 ? layout.columns : tap.keys();
 }
 
-// Like show(), for cells of the layout, which may be words.
+// Like show(), but `area` is in cells of the layout, which may be words instead of tokens.
 void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& area, Index rows,
                 Index columns) {
   show(view, area, rows, columns);
@@ -46,7 +46,6 @@ void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& area,
   }
 }
 
-// Pans and zooms a matrix.
 void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool is_hovered,
                   bool is_held) {
   const AttentionTap* tap = state.tap();
@@ -106,7 +105,7 @@ int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
 // Mouse input that a handle uses. Drags pan the picture unless the handle uses Drag.
 enum class HandleUse { None, Click, Drag };
 
-// Handles for strokes use clicks until the stroke starts.
+// A handle for strokes counts as Click until the stroke starts.
 HandleUse handle_use(const Handle& handle) {
   return handle.drag ? HandleUse::Drag : HandleUse::Click;
 }
@@ -129,7 +128,6 @@ HandleUse draw_stroke(State& state, bool is_held) {
   return HandleUse::Drag;
 }
 
-// Drags and clicks on the handles of the view.
 HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool is_hovered,
                       bool is_held) {
   ViewPanel& panel = state.view;

@@ -35,7 +35,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                              .theme = theme,
                              .measure = measure,
                              .scale = ui.scale},
-                  // On stage: title and caption, unless a lesson has its own text.
+                  // Presentations show title and caption, unless a lesson has its own text.
                   .figure = {.framed = state.presentation.is_on && state.lesson.lesson == nullptr},
                   .interaction = {.flipped = key.is_flipped, .key_of = key_for},
                   .cache = &picture.cache};

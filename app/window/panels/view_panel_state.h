@@ -27,7 +27,7 @@ struct ViewPanel {
   int held_handle = -1;  // pressed handle of the layout; -1: none
   bool has_handle_moved = false;
   std::vector<Point> stroke;      // pointer positions while a handle is held
-  decltype(Handle::stroke) draw;  // effect of the pressed handle
+  decltype(Handle::stroke) draw;  // stroke function of the pressed handle
   std::shared_ptr<const Session> before_stroke;
   PlayState play;
   bool shift = false;        // Shift is held, outside of text fields

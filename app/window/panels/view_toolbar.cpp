@@ -16,7 +16,7 @@
 namespace attnscope::window {
 namespace {
 
-// Window widths, in units, below which controls are smaller; kNarrowParts: with lists of parts.
+// Window widths in units below which controls are smaller, without and with lists of parts.
 constexpr double kNarrow = 600, kNarrowParts = 900;
 constexpr double kDivider = 5;
 constexpr const char* kFoldedSign = " ▾";
@@ -139,7 +139,7 @@ float group_width(const Ui& ui, const TabGroup& group) {
   return width;
 }
 
-// Padding of each label with which the tabs fill one line, in units; may be negative.
+// Label padding in units at which the tabs exactly fill one line; negative if too wide.
 double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float free_width) {
   std::size_t tabs = 0;
   free_width -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
@@ -150,11 +150,11 @@ double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float 
   return static_cast<double>(free_width / ui.px(1)) / 2 / static_cast<double>(tabs);
 }
 
-// Groups in the order in which they are folded if the line is too short; other groups never are.
+// Groups in the order in which they fold if the line is too short; other groups never fold.
 constexpr const char* kFoldingOrder[] = {"Method", "Depth", "Memory", "Model"};
 
 // Draws the tabs in one line, with the largest padding that fits, and with folded groups if
-// necessary; if that is still too long, in two lines.
+// necessary; if the line is still too long, draws two lines.
 void draw_tabs(Ui& ui, State& state) {
   constexpr double kMinPadding = 3.5, kTwoLines = 6, kMaxPadding = 11;  // units
   std::vector<TabGroup> groups = groups_on_bar(state);
@@ -382,7 +382,6 @@ float action_width(const Ui& ui, const std::string& label) {
   return ImGui::CalcTextSize(label.c_str()).x + ui.px(24);
 }
 
-// Width of the commands in one line.
 float actions_width(const Ui& ui, const std::vector<const Action*>& list) {
   float width = 0;
   for (const Action* a : list) width += action_width(ui, a->label) + ui.px(kActionGap);
@@ -457,7 +456,7 @@ float texts_width(const Ui& ui, const ViewSettings& settings) {
   return ImGui::CalcTextSize(texts_label(settings).c_str()).x + ui.px(20);
 }
 
-// Selects the texts on which heads are measured, in the view that sorts heads by measures.
+// Button that selects the texts on which heads are measured, in the view that sorts heads.
 void draw_texts_button(Ui& ui, State& state, const ViewControls& controls) {
   const ViewSettings& settings = state.session->view;
   if (!view(settings.id).reads(Findings::heads.id)) return;

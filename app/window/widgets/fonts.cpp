@@ -118,7 +118,7 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
 #if IMGUI_VERSION_NUM < 19200  // newer versions rasterise glyphs on demand
   unsigned char* pixels = nullptr;
   int width = 0, height = 0;
-  atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // kept until the caller creates the texture
+  atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // the caller's texture uses these pixels
 #endif
 }
 

@@ -38,7 +38,7 @@ class Brush {
     const Box& b = item.box;
     const float thickness = stroke(item.thickness);
     const ImVec2 corner = to_screen({b.x, b.y}), end = to_screen({b.right(), b.bottom()});
-    // ImGui insets the stroke by half a pixel; whole pixels look sharp.
+    // ImGui insets the stroke by half a pixel, so corners at whole pixels give sharp lines.
     draw_.AddRect({std::round(corner.x), std::round(corner.y)},
                   {std::round(end.x), std::round(end.y)}, packed_colour(item.colour), 0, 0,
                   thickness);
@@ -68,7 +68,7 @@ class Brush {
     const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, text.c_str());
     const float shift =
         item.align == Align::Start ? 0 : (item.align == Align::Middle ? extent.x / 2 : extent.x);
-    // ImGui places text by the top of its line, kBaselineShift by its baseline.
+    // ImGui expects the top of the line. `item.at` and kBaselineShift determine the baseline.
     ImVec2 anchor = to_screen(item.at);
     const auto rounded = [](ImVec2 p) { return ImVec2(std::round(p.x), std::round(p.y)); };
     // On whole pixels, horizontal and vertical text is sharp and the same in each frame.
@@ -113,7 +113,7 @@ class Brush {
     }
   }
 
-  // Rotates the vertices from `first` on about a point, counter-clockwise.
+  // Rotates vertex `first` and all later ones counter-clockwise about `centre`.
   void rotate(int first, ImVec2 centre, double degrees) const {
     const double radians = degrees * std::numbers::pi / 180;
     const auto c = static_cast<float>(std::cos(radians)), s = static_cast<float>(std::sin(radians));
@@ -130,7 +130,7 @@ class Brush {
   const Fonts& fonts_;
 };
 
-// Box in framebuffer pixels, rows counted from the top.
+// Box in framebuffer pixels; y points downwards from the top edge.
 PixelBox pixels(ImVec2 min_corner, ImVec2 max_corner) {
   const ImDrawData& data = *ImGui::GetDrawData();
   const auto x = [&](float v) {

@@ -8,7 +8,7 @@
 namespace attnscope::window {
 namespace {
 
-// Makes a list JSON: adds the brackets that the user left out.
+// Adds the brackets that the user omitted, so that the list is valid JSON.
 std::string add_brackets(const Parameter& parameter, std::string_view text) {
   if (text.find('[') != std::string_view::npos) return std::string(text);
   if (parameter.kind != Parameter::Kind::IntegerLists) return "[" + std::string(text) + "]";

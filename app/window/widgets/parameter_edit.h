@@ -9,11 +9,11 @@
 
 namespace attnscope::window {
 
-// Clamps a number to the parameter's limits; the slider's minimum replaces an excluded minimum.
+// Clamps a number to the parameter's limits. The slider's minimum replaces an excluded minimum.
 Index clamped(const Parameter& parameter, Index value);
 double clamped(const Parameter& parameter, double value);
 
-// printf format of a real parameter, with decimals that suit its range.
+// printf format of a real parameter; the number of decimals depends on its range.
 std::string number_format(const Parameter& parameter);
 
 bool is_initial(const Parameter& parameter, const Values& values);

@@ -71,7 +71,7 @@ std::string in_brackets(const std::string& text) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
-// Entry for no selection.
+// List entry that clears the selection for the scope.
 Entry inherited_entry(ChoiceScope scope, const std::string& method) {
   if (scope == ChoiceScope::All) return model_default_entry(method);
   return {"", "Same as other heads" + in_brackets(method),
@@ -79,7 +79,7 @@ Entry inherited_entry(ChoiceScope scope, const std::string& method) {
           {}, {}};
 }
 
-// Choice in effect if nothing is selected for the scope's heads, or null. May point into `unset`.
+// Choice in effect if nothing is selected for the scope's heads, or null. Can point into `unset`.
 const Choice* inherited_choice(const State& state, Choice HeadGroup::*member,
                                const Choice* (*find_last)(const RunView&),
                                void (*unselect)(RunView&, ChoiceScope, std::optional<Choice>),
@@ -168,7 +168,7 @@ bool is_mixed(const State& state, Choice HeadGroup::*member) {
   return state.selection.scope == ChoiceScope::All && heads_differ(state, member);
 }
 
-// List for the scope's heads. `is_mixed`: the model's heads differ.
+// Choices for the scope's heads. `is_mixed`: the model's heads differ in this choice.
 ChoiceList scoped_list(const State& state, ChoiceSource source, bool is_mixed) {
   source.unset_entry = [&](const Info* inherited) {
     if (is_mixed) return inherited_entry(state.selection.scope, "differs by head");
