@@ -129,7 +129,7 @@ void add_calibrate(Command program) {
               "tolerance, without a guarantee; default: as published for the model's rule");
   command
       .add("--tolerance", options->tolerance,
-           "test: maximum share of tokens whose prediction differs from the full model; grid: "
+           "test: maximum share of tokens whose prediction differs from the full model's; grid: "
            "maximum increase of the loss in nats per token")
       .show_default();
   command.add("--risk", options->level, "test: probability that the guarantee does not hold")

@@ -277,7 +277,7 @@ void ExperimentOptions::add_generation_options(Command command) {
               "each other");
   Option text = command.add("-t,--text", text_, "Input text");
   Option file = command.add("--text-file", text_file_, "File with the input text");
-  command.flag("--chat", chat_, "Text as a user's turn by the model's chat template");
+  command.flag("--chat", chat_, "Format the text as a user's turn with the model's chat template");
   Option ids = command.add("--ids", ids_, "Input token ids instead of a text: 1,2,3");
   command.add("--target-ids", target_ids_,
               "Target token ids: the decoder input of an encoder-decoder; for masked models one "

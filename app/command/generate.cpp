@@ -332,8 +332,8 @@ void add_generate(Command program) {
   const auto options = std::make_shared<GenerateOptions>();
   options->experiment.add_generation_options(command);
   command.add("-n,--max-new-tokens,--tokens", options->tokens,
-              "Maximum number of new tokens; default: 100, for an image all");
-  command.add("--rows", options->rows, "Given rows of the image from --input; default: half");
+              "Maximum number of new tokens; default: 100, or the rest of an image");
+  command.add("--rows", options->rows, "Image rows taken from --input; default: half");
   command.add("--temperature", options->sampling.temperature,
               "Sampling temperature; 0: greedy; default: 0.8");
   command.add("--top-k", options->sampling.top_k,

@@ -74,7 +74,7 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
   command.add("--target", args->options.target, "Target text of an encoder-decoder");
   Option input = command.add("--input", args->input,
                              "Input file: an image, or pixels or a trajectory (safetensors); read "
-                             "by the model or, if unsuitable, by a bundled one");
+                             "by the model or, if that fails, by a bundled one");
   text.excludes(file).excludes(input);
   file.excludes(input);
   command.add("--model", args->options.model,

@@ -90,8 +90,8 @@ void add_file_actions(std::vector<Action>& list) {
   list.back().refusal = fetch_refusal;
   list.push_back({"afresh",
                   "New",
-                  "Open the first sample with the default model on a strong pair, as at the first "
-                  "start; Ctrl+Z undoes it.",
+                  "Open the first sample with the default model and show a strong pair, as at the "
+                  "first start; Ctrl+Z undoes it.",
                   Menu::File,
                   {{"N", true}},
                   start_new});

@@ -15,7 +15,7 @@ bool has_b(const State& s) {
 
 // Reason why the text cannot become a chat turn; empty: none.
 std::string chat_refusal(const State& s) {
-  if (!s.is_current() || s.session->run.text.empty()) return "Needs a text and its run.";
+  if (!s.is_current() || s.session->run.text.empty()) return "Needs a text and a finished run.";
   const RunSpec& run = s.session->run;
   if (!run.ids.empty() || !run.input.empty() || !run.tensors.file.empty()) return "Needs a text.";
   try {  // the checkpoint is loaded: the run has used it

@@ -34,7 +34,7 @@ void add_window_actions(std::vector<Action>& list) {
        [](const State& s) { return s.presentation.is_on; }});
   list.push_back({"present_end",
                   "End the presentation",
-                  "End the presentation, or first its black screen.",
+                  "End the black screen, or else the presentation.",
                   Menu::Window,
                   {{"Escape", false, false, true}},
                   leave_presentation,
@@ -42,7 +42,7 @@ void add_window_actions(std::vector<Action>& list) {
   list.back().in_menu = false;
   list.push_back({"black",
                   "Black screen",
-                  "Blank the screen until the same key or the next step.",
+                  "Blank the screen until this key is pressed again or the next step is shown.",
                   Menu::Window,
                   {{"B", false, false, true}},
                   [](State& s) { s.presentation.is_black = !s.presentation.is_black; },
@@ -113,7 +113,7 @@ void add_window_actions(std::vector<Action>& list) {
                   }});
   list.push_back({"normal_size",
                   "Normal size",
-                  "Use the monitor's scale or, while presenting, its height.",
+                  "Use the monitor's scale; while presenting, fit the monitor's height.",
                   Menu::Window,
                   {{"0", true, true}},
                   [](State& s) {
@@ -141,7 +141,7 @@ void add_window_actions(std::vector<Action>& list) {
     list.push_back(
         {"memory_" + std::to_string(static_cast<int>(megabytes)),
          "Memory: " + memory_text(bytes) + (megabytes > 0 ? "" : " (default)"),
-         "Runs that need more are refused before they start, with a suggestion that fits.",
+         "Runs that need more memory are refused at the start, with a suggestion that fits.",
          Menu::Window,
          {},
          [megabytes](State& s) { s.settings.memory = megabytes; },

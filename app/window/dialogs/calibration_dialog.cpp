@@ -140,8 +140,8 @@ void draw_method(Ui& ui, State& state, ParameterWidgets& widgets) {
   const int clicked =
       segments(ui, "calibrate.method",
                {{"Learn then test",
-                 "Tests thresholds from 1 downwards while the guarantee holds: at most this share "
-                 "of predictions differs, except with the probability below.",
+                 "Tests thresholds from 1 downwards while a guarantee holds: at most the tolerated "
+                 "share of predictions differs, except with the probability below.",
                  "test"},
                 {"Grid search",
                  "Selects the threshold with the fewest layers whose loss is within the tolerance. "
@@ -196,7 +196,7 @@ void draw_request(Ui& ui, State& state, ParameterWidgets& widgets) {
   ImGui::BeginDisabled(!is_ready);
   if (button(ui, "Calibrate", "calibrate.start", true, -1)) start_calibration(state);
   ImGui::EndDisabled();
-  hint(ui, is_ready ? "Runs in the background: the text with all layers, then at each threshold."
+  hint(ui, is_ready ? "Runs in the background: the text with all layers, then with each threshold."
            : !refusal.empty()       ? refusal
            : !count.problem.empty() ? count.problem
                                     : "Choose a longer text.");

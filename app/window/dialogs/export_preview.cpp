@@ -117,7 +117,7 @@ void draw_export_preview(Ui& ui, State& state, Painter& painter, float width, fl
   ImGui::BeginChild("how", {ui.px(210), ImGui::GetFrameHeight()});
   const int clicked = segments(
       ui, "export.preview.size",
-      {{"True size", "As in print, on a screen with 96 dots per inch times its scale.", "true"},
+      {{"True size", "Size in print, if the screen has 96 dots per inch times its scale.", "true"},
        {"Whole", "Reduced to fit, if necessary.", "whole"}},
       preview.is_fitted ? 1 : 0);
   if (clicked >= 0) preview.is_fitted = clicked == 1;

@@ -22,7 +22,7 @@ constexpr Gesture kGestures[] = {
     {"Click on a number", "edits it as text"},
     {"Right click on a cell", "pins its row and column; again, or Escape, unpins"},
     {"Right click on a label", "pins that row or column alone"},
-    {"Right click on a control", "above the picture: restores its default"},
+    {"Right click on a control", "resets it, if it is above the picture"},
     {"Drag a knob or curve", "moves positions in RoPE, spans in Span"},
     {"Click in Intervene", "switches heads off, forbids or forces pairs"},
     {"Hold Shift", "shows B instead of A"},

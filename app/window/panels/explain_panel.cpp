@@ -132,9 +132,8 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
     draw_fact(
         ui, is_word ? "Entropy of words" : "Entropy",
         brief(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
-        is_word
-            ? "Spread of the word's attention: 0 bits is one word, 3 bits equals 8 equal words."
-            : "Spread of the query's attention: 0 bits is one key, 3 bits equals 8 equal keys.");
+        is_word ? "Spread of the word's attention: 0 bits for one word, 3 bits for 8 equal words."
+                : "Spread of the query's attention: 0 bits for one key, 3 bits for 8 equal keys.");
     draw_fact(ui, is_word ? "Effective words" : "Effective keys", brief(row.effective),
               "2 to the power of the entropy: number of equal weights with this entropy.");
   }
@@ -362,7 +361,7 @@ void draw_pair(Ui& ui, const State& state, PairCache& cache) {
   const bool has_value = !hit->shown.empty() && hit->words == nullptr;
   if (has_value) draw_fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
   draw_score(ui, *trace, *tap, head, *hit);
-  draw_fact(ui, "Weight", brief(weight), "Share of the query's attention; its row sums to 1.");
+  draw_fact(ui, "Weight", brief(weight), "Share of the query's attention; each row sums to 1.");
   draw_bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
   if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);

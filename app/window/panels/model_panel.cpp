@@ -188,7 +188,7 @@ bool draw_fixed_attention(Ui& ui, State& state) {
   faint(ui,
         "Cross-attention from each target token to the source, as the architecture defines it "
         "(Structure). "
-        "Variants, directions and positions apply to self-attention, which it does not use.");
+        "Variants, directions and positions apply to self-attention, which it does not have.");
   return true;
 }
 
@@ -218,7 +218,7 @@ void draw_edited_switch(Ui& ui, State& state) {
   const int clicked =
       segments(ui, "edited",
                {{"Edit A", "The settings below apply to A.", "a"},
-                {"Edit B", "The settings below apply to B, which A is compared with.", "b"}},
+                {"Edit B", "The settings below apply to B; A is compared with it.", "b"}},
                state.edits_b() ? 1 : 0);
   if (clicked >= 0) state.editing_b = clicked == 1;
   ImGui::Spacing();

@@ -19,8 +19,8 @@ const Parameter& segment_parameter() {
                                    .symbol = "",
                                    .label = "Segment",
                                    .help =
-                                       "Tokens read at a time; earlier segments are remembered as "
-                                       "the attention variant defines.",
+                                       "Number of tokens read at a time. The attention variant "
+                                       "defines the memory of earlier segments.",
                                    .initial = Index{kDefaultSegment},
                                    .limits = {.min = 1, .max = kMaxModelTokens},
                                    .slider = {.min = 1, .max = 256}};
@@ -104,8 +104,8 @@ void draw_retrieval(Ui& ui, State& state, ParameterWidgets& widgets) {
     browse(state, BrowsePurpose::OpenStore);
   }
   hint(ui,
-       "A store holds contexts and the token that followed each; “attnscope datastore” writes one "
-       "with the model that is to use it.");
+       "A datastore contains contexts and the next token of each. Create it with “attnscope "
+       "datastore” and the model that will use it.");
 }
 
 }  // namespace
