@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// `count` consecutive rows.
+// Rows [first, first + count).
 struct RowRun {
   Index first = 0, count = 0;
 };
@@ -43,7 +43,7 @@ class TensorTranslator {
     }
   }
 
-  // Hugging Face name of a stored tensor. InputError if the architecture has no such tensor.
+  // Hugging Face name of a stored tensor. InputError if the architecture does not use it.
   std::string translate(const GgufNames& names, const std::string& stored) const {
     if (const std::string* whole = find(names, stored)) return *whole;
     for (const std::string suffix : {".weight", ".bias"}) {
@@ -81,7 +81,7 @@ class TensorTranslator {
     insert(layer + translate(stack.names, stored), restored(stem, tensor));
   }
 
-  // The tensor as it was before conversion.
+  // Undoes the changes that llama.cpp's converter made to the tensor.
   StoredTensor restored(const std::string& stem, const StoredTensor& tensor) const {
     const GgufSizes& sizes = layout_.sizes;
     if (layout_.rotates_neighbours && stem == "attn_q") return unpermuted(tensor, sizes.heads);
@@ -165,7 +165,7 @@ class TensorTranslator {
     return part;
   }
 
-  // A copy with the rows in another order.
+  // Returns a copy with the rows of `runs`, in this order.
   StoredTensor gathered(const StoredTensor& tensor, const std::vector<RowRun>& runs) const {
     check_stop();
     const Index bytes = row_bytes(tensor);
@@ -182,7 +182,7 @@ class TensorTranslator {
     return result;
   }
 
-  // Undoes the permutation by converters, which put component i + size/2 of a head next to i.
+  // Undoes the converter's permutation of heads: component i + size/2 follows component i.
   StoredTensor unpermuted(const StoredTensor& tensor, Index heads) const {
     const Index size = layout_.sizes.head_size, half = size / 2;
     expect_rows(tensor, heads * size);
@@ -198,7 +198,7 @@ class TensorTranslator {
     return gathered(tensor, runs);
   }
 
-  // Reorders all q, all k, all v to the q, k and v of one key-value head after the other.
+  // Reorders rows: from all q, all k, all v to q, k, v of key-value head 0, then of head 1, ...
   StoredTensor fused_by_head(const StoredTensor& tensor) const {
     const GgufSizes& sizes = layout_.sizes;
     const Index size = sizes.head_size, keys = sizes.kv_heads * size, queries = sizes.heads * size,
@@ -237,7 +237,7 @@ GgufLayout read_layout(GgufMetadata& metadata) {
                    ", found " + shortened(Json(metadata.architecture())));
 }
 
-// Adds the ids that end a text or a turn.
+// Adds the ids of end-of-text and end-of-turn tokens.
 void add_end_tokens(const Json& metadata, const std::string& place, Json& config) {
   JsonObject object(metadata, place);
   Json ids = Json::array();

@@ -1,9 +1,9 @@
 // Translates GGUF files of llama.cpp to the Hugging Face layouts: metadata to config.json, tensor
 // names, and the changes that llama.cpp's converters make to tensors.
 //
-// The metadata are a flat object with the file's keys ("llama.block_count"), the tensors have the
-// file's names ("blk.0.attn_q.weight") and row-major shapes. `place` (the file) begins the messages
-// of InputErrors, which name keys, tensors and architectures that are invalid or not supported.
+// `metadata` is a flat object with the file's keys ("llama.block_count"). `tensors` have the file's
+// names ("blk.0.attn_q.weight") and row-major shapes. `place` (the file) begins the messages of
+// InputErrors. Each names the key, tensor or architecture that is invalid or not supported.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ namespace attnscope {
 
 // Hugging Face config.json, with "model_type".
 //
-// BERT, GPT-NeoX and Falcon have the exact GELU of the released models, which llama.cpp
-// approximates by tanh. Files lack T5's largest distance, read as 128, and often the sliding
-// windows of Mistral, Qwen 2 and StarCoder 2, read as no windows.
+// BERT, GPT-NeoX and Falcon get the exact GELU of the released models; llama.cpp approximates it by
+// tanh. Files do not store T5's largest distance: 128 is assumed. Files of Mistral, Qwen 2 and
+// StarCoder 2 often lack the sliding window: these models are read without windows.
 Json gguf_config(const Json& metadata, const StoredTensors& tensors, const std::string& place);
 
-// Tensors with the names and the order of rows of the Hugging Face layouts. Experts and parts of
-// fused matrices are views; reordered matrices are copies. Gemma's stored norm gains include the 1
-// that its Hugging Face layout adds; gguf_config() therefore sets "norm_gain_offset" to 0.
+// Tensors with the names and the row order of the Hugging Face layouts. Experts and parts of fused
+// matrices are views; reordered matrices are copies. Gemma's stored norm gains include the 1 that
+// its Hugging Face layout adds; gguf_config() therefore sets "norm_gain_offset" to 0.
 StoredTensors gguf_tensors(const Json& metadata, const Json& config, StoredTensors tensors,
                            const std::string& place);
 

@@ -24,7 +24,7 @@ void add_experts(GgufMetadata& in, GgufLayout& layout) {
   in.require_number("expert_weights_scale", 1);
 }
 
-// A model whose rows of q and k the converter permutes.
+// Layout of a Llama-like model; the converter permutes the rows of its q and k matrices.
 GgufLayout permuted_llama(GgufMetadata& in, const std::string& model_type) {
   GgufLayout layout = llama_like(in, model_type);
   add_rope(in, layout.sizes, layout.config, {.whole_head = true});
@@ -33,8 +33,8 @@ GgufLayout permuted_llama(GgufMetadata& in, const std::string& model_type) {
   return layout;
 }
 
-// Llama, Mistral and Mixtral, and their descendants with biases of q, k and v only. Most files of
-// Mistral lack attention.sliding_window, and are read without a window.
+// Llama, Mistral, Mixtral, and derived models that have biases for q, k and v only. Most Mistral
+// files lack attention.sliding_window; these models are read without a window.
 GgufLayout read_llama(GgufMetadata& in) {
   GgufLayout layout = permuted_llama(in, "llama");
   Json& config = layout.config;
@@ -79,8 +79,8 @@ GgufLayout read_qwen3_moe(GgufMetadata& in) {
   return layout;
 }
 
-// Types of the layers. The key is a list of flags (true: sliding) or a number n: every n-th layer
-// has full attention, all others slide. Without the key, n is `period`.
+// Attention types of the layers. `key` stores a list of flags (true: window) or a number n: every
+// n-th layer has full attention, all others a window. Without the key, n is `period`.
 Json layer_types(GgufMetadata& in, Index layers, Index period) {
   const std::string key = "attention.sliding_window_pattern";
   std::vector<bool> slides;
@@ -112,7 +112,7 @@ GgufLayout read_gemma(GgufMetadata& in) {
 }
 
 // Common parts of Gemma 2 and 3. Files do not store the score scale. As in llama.cpp, it is
-// 1/sqrt(head size), except for models with `odd_layers` layers.
+// 1/sqrt(head size), but 1/sqrt(width / heads) for models with `odd_layers` layers.
 void add_gemma2(GgufMetadata& in, GgufLayout& layout, Index odd_layers) {
   const GgufSizes& sizes = layout.sizes;
   Json& config = layout.config;

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// The shortest decimal of a number that was stored as a float.
+// Shortest decimal that rounds to the same float as `number`.
 double shortest_decimal(double number) {
   if (!(std::abs(number) <= std::numeric_limits<float>::max())) return number;
   const auto narrow = static_cast<float>(number);

@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-// Keys are without the architecture: "block_count" for "llama.block_count".
+// Keys omit the architecture: "block_count" for "llama.block_count".
 class GgufMetadata {
  public:
   // `metadata` and `tensors` must outlive this. InputError without "general.architecture".
@@ -33,7 +33,7 @@ class GgufMetadata {
   // One flag per layer.
   std::vector<bool> flags(const std::string& key, Index layers);
   bool is_list(const std::string& key) const;
-  // InputError if the key has another value.
+  // InputError if the key has a value other than `supported`.
   void require_number(const std::string& key, double supported);
   void require_flag(const std::string& key, bool supported);
   void ignore(const std::string& key) { read_.insert(full(key)); }
@@ -52,7 +52,7 @@ class GgufMetadata {
 
  private:
   std::string full(const std::string& key) const { return architecture_ + "." + key; }
-  // full(key); finish() then accepts the key.
+  // Returns full(key), and marks the key as read for finish().
   std::string read(const std::string& key);
 
   std::string place_, architecture_;
@@ -62,7 +62,7 @@ class GgufMetadata {
   std::set<std::string> read_;
 };
 
-// Sizes under the keys that all architectures share.
+// Sizes, read from keys that all architectures share.
 struct GgufSizes {
   Index vocabulary = 0, context = 0, width = 0, layers = 0, heads = 0, kv_heads = 0, head_size = 0,
         hidden = 0;
@@ -71,8 +71,8 @@ GgufSizes gguf_sizes(GgufMetadata& metadata);
 
 // Rules of an architecture for rotary encodings.
 struct GgufRope {
-  bool whole_head = false;  // InputError unless all of a head's components rotate
-  bool truncate = true;     // rounds YaRN's bounds to whole pairs
+  bool whole_head = false;  // throws InputError unless all components of a head rotate
+  bool truncate = true;     // rounds the pair indices that bound YaRN's ramp
 };
 // Adds rope_theta, partial_rotary_factor and rope_scaling to `config`.
 void add_rope(GgufMetadata& metadata, const GgufSizes& sizes, Json& config,

@@ -26,14 +26,14 @@ std::vector<double> read_factors(const GgufMetadata& metadata, const std::string
                    (valid ? std::to_string(factors.size()) : "others"));
 }
 
-// Slowdown of a pair by Llama 3's rule with its published bounds of 1 and 4 rotations.
+// Factor by which Llama 3's rule, with its published bounds of 1 and 4 rotations, slows a pair.
 double llama3_slowdown(double frequency, double factor, double original) {
   const double rotations = original * frequency / (2 * std::numbers::pi);
   const double share = std::clamp((rotations - 1) / 3, 0.0, 1.0);
   return 1 / (share + (1 - share) / factor);
 }
 
-// Original context length for which Llama 3's rule yields `factors`; 0 if no length does. Files
+// Original context length for which Llama 3's rule yields `factors`; 0 if there is none. Files
 // store the factors but not the length. Tries the published length first.
 Index llama3_original(const std::vector<double>& factors, double factor, double base) {
   constexpr Index kLengths[] = {8192, 32,   64,    128,   256,   512,    1024,
@@ -89,7 +89,7 @@ Json longrope_scaling(GgufMetadata& metadata, Index context, Index pairs) {
   const Index original =
       metadata.integer("rope.scaling.original_context_length", 2, kMaxModelTokens);
   scaling["original_max_position_embeddings"] = original;
-  // Converters store the usual gain with fewer digits: leave it to the layout.
+  // Converters round the default gain. If omitted here, the layout computes it exactly.
   const double usual = usual_longrope_gain(context, original);
   const double gain = metadata.number_or("rope.scaling.attn_factor", usual, 1e-6, 1e6);
   if (std::abs(gain - usual) > 1e-6 * usual) scaling["attention_factor"] = gain;
@@ -118,7 +118,7 @@ Json yarn_scaling(GgufMetadata& metadata, bool truncate) {
   return scaling;
 }
 
-// Factor of a linear scaling; 1: none.
+// Factor of a linear scaling; 1: no scaling.
 double linear_factor(GgufMetadata& metadata) {
   const double old = metadata.number_or("rope.scale_linear", 1, 1e-6, 1e6);  // files until 2023
   return metadata.number_or("rope.scaling.factor", old, 1e-6, 1e6);

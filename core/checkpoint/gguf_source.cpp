@@ -1,4 +1,4 @@
-// GGUF files, in one file or several, as the converters of llama.cpp write them.
+// GGUF models from llama.cpp's converters, stored in one file or split into several.
 #include <set>
 
 #include "core/base/error.h"

@@ -44,7 +44,7 @@ ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
 struct Scaling {
   bool by_head_size = true;  // scale_attn_weights
   bool by_layer = false;     // scale_attn_by_inverse_layer_idx
-  // Factor of a layer's queries.
+  // Factor by which the queries of `layer` are multiplied.
   float factor(const ModelConfig& config, Index layer) const {
     const double head_factor = by_head_size ? 1 : std::sqrt(static_cast<double>(config.head_size));
     return static_cast<float>(head_factor / (by_layer ? static_cast<double>(layer + 1) : 1));

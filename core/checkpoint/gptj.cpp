@@ -1,5 +1,5 @@
 // GPT-J (Wang and Komatsuzaki, 2021): parallel attention and feed-forward blocks after one layer
-// norm, interleaved partial RoPE, a head with bias.
+// norm, interleaved partial RoPE, an output head with bias.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {

@@ -14,8 +14,7 @@ namespace attnscope {
 
 std::filesystem::path hub_cache();
 
-// True if `name` has the form "org/name" or "name", followed by "@revision" for a revision other
-// than main.
+// True if `name` has the form "org/name" or "name", optionally followed by "@revision".
 bool is_hub_name(const std::string& name);
 
 // Folder of the model's files; nullopt if the cache has no such model. Throws InputError if the
@@ -25,7 +24,7 @@ std::optional<std::filesystem::path> hub_folder(const std::string& name);
 // Message about a missing model: "no /home/ann/.cache/huggingface/hub/models--org--name".
 std::string missing_in_hub(const std::string& name);
 
-// Sorted names of the cached models that have a config.json, supported or not.
+// Sorted names of the cached models that have a config.json or a GGUF model, supported or not.
 std::vector<std::string> hub_models();
 
 }  // namespace attnscope

@@ -15,12 +15,11 @@ Json without_nulls(const Json& config);
 
 // Reads "hidden_act" and similar keys. InputError lists the known activations.
 Activation hugging_face_activation(JsonObject& config, std::string_view key);
-// As above with a default.
 Activation hugging_face_activation(JsonObject& config, std::string_view key,
                                    std::string_view fallback);
 
-// Reads "embed.weight" from the tensor `name`, or from "lm_head.weight" if the two are tied and
-// only the latter is stored.
+// Reads "embed.weight" from the tensor `name`, or from "lm_head.weight" if the config ties the two
+// and only "lm_head.weight" is stored.
 void read_embedding(TensorReader& reader, Model& model, const std::string& name);
 
 // Reads "output.weight" from "lm_head.weight", unless the config ties it to the tensor
@@ -28,7 +27,7 @@ void read_embedding(TensorReader& reader, Model& model, const std::string& name)
 void read_output_head(TensorReader& reader, Model& model, const std::string& embedding);
 
 // True if a checkpoint has a language model head: the output is untied and the tensor `head`
-// exists, or "architectures" contains a class with a head or is missing.
+// exists, "architectures" contains a class with a head, or the config lacks "architectures".
 bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied,
                      const std::string& head);
 

@@ -28,7 +28,7 @@ struct ModelVersion {
 // version, and users of an earlier version keep that version.
 class ModelStore {
  public:
-  // The model published under this name, else that of load_checkpoint(), which may throw
+  // Model published under this name, otherwise the result of load_checkpoint(), which may throw
   // InputError.
   ModelVersion current(const std::string& name_or_folder);
   std::shared_ptr<const Checkpoint> checkpoint(const std::string& name_or_folder) {
@@ -39,7 +39,7 @@ class ModelStore {
   std::shared_ptr<const Store> contexts(const std::string& file);
 
   // Publishes an in-memory model, such as Trainer::snapshot(), under `name`, replacing the previous
-  // one. Runs that use this name notice and run again.
+  // one. Runs that use this name are then repeated.
   void publish(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint);
   void withdraw(const std::string& name);  // makes `name` refer to files again
   // Number of calls of publish() and withdraw(): changes when runs may be out of date.
@@ -53,7 +53,7 @@ class ModelStore {
   using FileStamps = std::vector<std::pair<std::filesystem::file_time_type, std::uintmax_t>>;
   static FileStamps file_stamps(const std::vector<std::filesystem::path>& files);
 
-  static constexpr std::size_t kMaxCheckpoints = 2;  // kept besides those in use
+  static constexpr std::size_t kMaxCheckpoints = 2;  // cached in addition to those in use
   static constexpr std::size_t kMaxContexts = 1;
 
   SharedCache<Checkpoint, FileStamps> checkpoints_{kMaxCheckpoints};

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// RoPE base of "full_attention" or "sliding_attention"; newer configs store it per layer type.
+// RoPE base of the layer type `type` ("full_attention"); newer configs store one base per type.
 double modern_base(JsonObject& object, const char* type, const char* older_key, double fallback) {
   double base = object.number_or(older_key, fallback, 1e-3, 1e18);
   if (!object.has("rope_parameters")) return base;
@@ -25,7 +25,6 @@ double modern_base(JsonObject& object, const char* type, const char* older_key, 
   return parameters.number_or("rope_theta", base, 1e-3, 1e18);
 }
 
-// True for layers with full attention.
 std::vector<bool> full_layers(JsonObject& object, Index layers) {
   std::vector<bool> full;
   if (object.has("layer_types")) {

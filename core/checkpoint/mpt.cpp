@@ -9,8 +9,8 @@
 namespace attnscope {
 namespace {
 
-// ALiBi with slopes 2^(-bias_max (n + 1) / heads). If heads is not a power of two, takes the slopes
-// of the next power in the order second, fourth, ..., first, third, ...
+// ALiBi with slopes 2^(-bias_max (n + 1) / heads). If heads is not a power of two, uses the slopes
+// for the next power of two, in the order second, fourth, ..., first, third, ...
 Choice mpt_alibi(const ModelConfig& config, double bias_max) {
   Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
   if (bias_max == 8) return alibi;  // the default slopes

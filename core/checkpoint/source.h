@@ -2,7 +2,7 @@
 //
 // A container (a folder of the Hugging Face libraries, a GGUF file) is opened as a
 // CheckpointSource: configuration, tensors, tokenizer. Layouts (format.h) translate a source into a
-// Model and know neither files nor folders. checkpoint_containers() lists the containers; a new
+// Model and do not depend on its container. checkpoint_containers() lists the containers; a new
 // container needs a file and a line in that list.
 #pragma once
 
@@ -54,7 +54,8 @@ struct CheckpointContainer {
   std::function<bool(const std::filesystem::path&)> matches;
   // Reads the configuration; CheckpointSource::read_*() read the rest on demand.
   std::function<CheckpointSource(const std::filesystem::path&)> open;
-  // Files that determine the model at a path; some may not exist. A change makes a new version.
+  // Files that determine the model at a path; some may not exist. A change creates a new
+  // ModelVersion.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path&)> files;
 };
 

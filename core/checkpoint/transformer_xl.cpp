@@ -122,9 +122,9 @@ Tensor identity(Index size) {
   return one;
 }
 
-// Moves the clusters' projections (and tables if `with_tables`) of the input
-// ("word_emb.emb_layers.") or the output ("crit.out_layers."). Tables of equal width are stored as
-// one.
+// Moves the projections of the clusters and, if `with_tables`, their tables. `layers` is
+// "word_emb.emb_layers." for the input, "crit.out_layers." for the output. Tables of equal width
+// are stored as one table.
 void move_clusters(WeightMover& mover, const std::string& layers, const std::string& projections,
                    const std::string& ours, bool with_tables) {
   Model& model = mover.model();
@@ -149,8 +149,8 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
       model.weights.emplace(to + "project", Var(identity(c.width)));
       continue;
     }
-    // Tied projections are stored with the input. Input clusters with one table have one
-    // projection.
+    // Tied projections are stored under the input's names. Input clusters that share a table share
+    // a projection.
     const std::string theirs = projections + (one_table && !out ? "0" : number);
     const std::string input_projection =
         "transformer.word_emb.emb_projs." + (one_table ? std::string("0") : number);
@@ -171,7 +171,7 @@ void ignore_tied(TensorReader& reader, const std::string& words, const std::stri
   reader.ignore(output);
 }
 
-// Moves an embedding of another width than the model's, after multiplication with its projections.
+// Moves an embedding whose width differs from the model's, multiplied by its projections.
 void move_projected_table(WeightMover& mover, const std::string& prefix, bool has_head) {
   TensorReader& reader = mover.reader();
   Model& model = mover.model();
@@ -183,7 +183,7 @@ void move_projected_table(WeightMover& mover, const std::string& prefix, bool ha
   const Var to_stream(reader.take_transposed(in, narrow, c.width));
   model.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
   if (!has_head) return;
-  const bool tied = c.tied_output;  // concerns the tables; tied projections are stored once
+  const bool tied = c.tied_output;  // ties the tables; a tied projection is stored once
   const std::string head = "crit.out_layers.0.weight";
   if (tied) ignore_tied(reader, table, head);
   if (tied && !reader.has(out)) return;

@@ -283,7 +283,7 @@ Model load_clip_text(const Json& tower_config, const std::string& path,
 using ClipLoader = Model (*)(const Json&, const std::string&, const CheckpointSource&,
                              const std::string&);
 
-// config.json describes the tower if the folder has one tower; else its member `config` does.
+// In a folder with one tower, config.json describes the tower; otherwise, its member `config` does.
 Model load_clip_tower(ClipLoader load, const char* tower, const char* config,
                       const CheckpointSource& source) {
   const Json& json = source.config;

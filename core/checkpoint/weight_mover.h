@@ -55,7 +55,7 @@ class WeightMover {
   Model& model_;
 };
 
-// Marks the model as a masked language model with the mask token of `source`, if it has one.
+// Marks the model as a masked language model if `source` has a mask token.
 void set_masked_prediction(ModelConfig& config, const CheckpointSource& source);
 
 }  // namespace attnscope

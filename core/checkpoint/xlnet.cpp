@@ -16,7 +16,7 @@ ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool ha
   JsonObject object(non_null, path);
   ModelConfig c;
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
-  c.context = 512;  // relative positions are unbounded; the training length
+  c.context = 512;  // training length; relative positions are unbounded
   c.width = object.integer("d_model", 1, kMaxModelWidth);
   c.layers = object.integer("n_layer", 1, 1024);
   c.heads = c.kv_heads = object.integer("n_head", 1, 1024);

@@ -15,7 +15,7 @@ struct Completion {
   std::vector<std::int32_t> ids;    // levels of all pixels, row by row
   std::vector<std::int32_t> whole;  // levels of the original image; empty if unknown
   Tensor probabilities;             // [height * width, levels], zero for given pixels
-  std::string problem;              // reason why there is no completion; empty on success
+  std::string problem;              // reason for a missing completion; empty on success
   // Mean absolute difference in levels between generated and original pixels; NaN if unknown.
   double mean_error() const;
 };

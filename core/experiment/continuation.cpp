@@ -52,7 +52,7 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
     c.prompt = target_so_far(config, checkpoint, spec);
     c.kept = 1;
     c.room = std::max<Index>(1, config.context + 1 - static_cast<Index>(c.prompt.size()));
-    // Without an end token, a target ends with its start token.
+    // Models without an end token end a target with the start token.
     if (c.ends.empty()) {
       c.ends.push_back(static_cast<std::int32_t>(config.architecture.values.integer("start")));
     }

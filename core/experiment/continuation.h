@@ -25,7 +25,7 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
 std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& config);
 
 // Logits [actions] of the last action of a trajectory, which must be unknown (-1). Throws
-// InputError if it is known, because the state after it is not.
+// InputError if the last action is known, because the state after it is unknown.
 Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const RunSpec& spec,
                      Backend& backend);
 

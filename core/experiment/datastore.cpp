@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// Window of rows [first, end) that are read together; keys from row `first_key` on are stored.
+// Tokens [first, end) that the model reads together. The keys from token `first_key` on are stored.
 struct Window {
   Index first = 0, end = 0, first_key = 0;
 };

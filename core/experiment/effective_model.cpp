@@ -61,7 +61,7 @@ std::vector<HeadGroup> group_heads(const std::vector<HeadChoice>& heads, Index h
       list.push_back(next);
     }
   };
-  bool is_whole = false;  // the last group consists of whole key-value heads
+  bool is_whole = false;  // the last group contains all heads of its key-value heads
   for (std::size_t first = 0; first < heads.size();
        first += static_cast<std::size_t>(heads_per_kv)) {
     kv_groups.clear();

@@ -110,8 +110,8 @@ struct FinishedRun {
   const Session& session;
   std::shared_ptr<const Trace> trace;
   const Checkpoint* checkpoint = nullptr;  // null if the attention was imported
-  // Performs another run with the cache of this one, and measures its time if times are compared.
-  // with_findings: also computes the requested findings for the other run.
+  // Runs another session with the cache of this run, and measures its time if times are compared.
+  // with_findings: also computes the requested findings for that session.
   std::function<Traces(const Session&, bool with_findings)> observe;
 };
 

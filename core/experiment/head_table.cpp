@@ -16,8 +16,8 @@ namespace {
 
 using Sums = std::map<HeadRef, HeadStatisticsSum>;
 
-// Key column from which distances are counted; the number of keys, for no distances, if queries and
-// keys are tokens of two streams.
+// Key column from which distances are counted. Returns the number of keys, which disables
+// distances, if no key is a token of the queries' stream.
 Index distance_origin(const AttentionTap& tap) {
   const bool is_single_stream = tap.query_rows.stream == tap.key_rows.stream;
   const Index column = is_single_stream ? first_token_column(tap) : -1;
@@ -37,7 +37,8 @@ std::vector<std::int32_t> known_ids(const Trace& trace, const AttentionTap& tap)
   return ids;
 }
 
-// One table row per segment and head, or one per head: numbers of segments differ between texts.
+// Separate: one table row per segment and head. Merged: one row per head, for several texts, whose
+// numbers of segments differ.
 enum class Segments { Separate, Merged };
 
 void add(const Trace& trace, Segments segments, Sums& sums,

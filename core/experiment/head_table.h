@@ -43,7 +43,7 @@ struct HeadTable {
 
 HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group);
 
-// Statistics of a run, possibly with merged words (core/analysis/words.h), or of its part `only`.
+// Statistics of a run, whose words may be merged (core/analysis/words.h), or of its part `only`.
 // Same-token and induction scores are undefined if a token is unknown (id -1).
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 

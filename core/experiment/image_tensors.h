@@ -1,8 +1,8 @@
-// Queries and keys of an image whose pixels attend to each other without a model: non-local means
-// (Buades, Coll and Morel, 2005), which weights pixels by the similarity of their surroundings, as
-// an attention operation.
+// Queries and keys of an image whose pixels attend to each other without a model. The operation is
+// non-local means (Buades, Coll and Morel, 2005): it weights pixels by the similarity of their
+// surroundings.
 //
-// With p_i the n colour values around pixel i,
+// Scores of pixels i and j, with p_i the n colour values around pixel i:
 //   s_ij = -|p_i - p_j|^2 / (2 n sigma^2), up to a constant per row.
 #pragma once
 

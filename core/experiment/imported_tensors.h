@@ -8,9 +8,9 @@
 //                   run's variant, encoding and direction; k and v may have fewer heads.
 //                   Weights of a variant or encoding are read by name ("pos.bias").
 // or a single floating-point array of another name, read as attention. A batch axis of size 1 is
-// dropped. Optional token lists are texts `tokens`, `key_tokens` in an .npz file, JSON lists of the
-// same names in the metadata of a safetensors file, or separate files: .json, otherwise one token
-// per line (or separated by spaces on a single line).
+// dropped. The token lists `tokens` and `key_tokens` are optional: arrays of texts in an .npz file,
+// JSON lists in the metadata of a safetensors file, or separate files. A separate file is a .json
+// list, or text with one token per line (or with spaces between tokens on a single line).
 #pragma once
 
 #include "core/attention/backend.h"

@@ -78,8 +78,8 @@ std::vector<TraceToken> trace_tokens(const std::vector<std::string>& notation, I
   return tokens;
 }
 
-// Pattern of imported attention: full or causal if exactly those pairs have non-zero weights in all
-// heads, otherwise the pairs with non-zero weights.
+// Pattern of imported attention: the pairs with non-zero weights. It is full or causal if these are
+// all pairs, or all causal pairs, in every head.
 Pattern derive_pattern(const Tensor& attention) {
   const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
   bool is_non_causal = false, lacks_causal = false, has_zero = false;
@@ -154,7 +154,7 @@ void check_values(const ImportedTensors& tensors, const OperationInput& input) {
   throw InputError("v: missing, " + v.id + " needs values as well as queries and keys");
 }
 
-// Adds illustrative weights of the variant and the encoding: an image has no file of weights.
+// Adds illustrative weights of the variant and the encoding, because an image contains no weights.
 void add_missing_weights(OperationInput& input, Trace& trace) {
   const Variant& v = variant(input.variant.id);
   if (v.inputs.needs(input.variant.values).input) {

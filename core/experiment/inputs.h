@@ -17,7 +17,7 @@ struct ModelInput {
   std::shared_ptr<const PixelGrid> pixels{};  // image read in patches; else null
 };
 
-// config: that of the model with the choices of `spec`. tokens: result of tokens_to_read().
+// config: configuration with the choices of `spec`. tokens: result of tokens_to_read().
 // needs_losses: adds targets. Throws InputError if `spec` lacks the input that the model needs.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
                        std::vector<TraceToken> tokens, bool needs_losses);

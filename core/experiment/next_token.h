@@ -10,7 +10,7 @@
 namespace attnscope {
 
 // Logits [vocabulary] after a position; with retrieval, log-probabilities of the mixture. Throws
-// InputError if the trace has no logits there.
+// InputError if the trace has no logits at this position.
 Tensor logits_at(const Trace& trace, Index position);
 
 // Samples the token after `position`; deterministic in logits, sampling parameters and position.

@@ -42,7 +42,7 @@ struct Rollouts {
     Index reached = 0, of = 0;
   };
   Share within_target(Index target_steps) const;  // success: goal reached within the target steps
-  Share shortest() const;  // success: target and rollout have the shortest length
+  Share shortest() const;  // targets: shortest paths; success: a path of this length
 };
 
 }  // namespace attnscope

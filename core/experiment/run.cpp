@@ -60,7 +60,7 @@ BackendProvider cpu_only() {
 }
 
 struct ExperimentRun::State {
-  // Inputs of a run besides its RunSpec; they change if files are written.
+  // Inputs of a run besides its RunSpec. They change if their files are modified.
   struct Sources {
     ModelVersion model;
     std::shared_ptr<const Store> contexts;
@@ -152,7 +152,7 @@ std::shared_ptr<const Trace> first_layers(const Trace& trace, const Model& model
   return partial;
 }
 
-// Reports completed layers at intervals; encoder layers together with the first decoder layers.
+// Reports completed layers at intervals, but encoder layers only with the first decoder layers.
 std::function<void(Stack, Index)> layer_reporter(const ExperimentRun::LayerWatch& watch,
                                                  Trace& trace, const Model& model) {
   using Clock = std::chrono::steady_clock;
@@ -437,7 +437,7 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<FindingR
         const auto observe_reference = [&](const Session& reference, bool with_findings) {
           Requests reference_requests = with_findings ? run_requests : Requests();
           std::erase_if(reference_requests, [](const FindingRequest& request) {
-            return request.id == Findings::reference.id;  // the reference run has none
+            return request.id == Findings::reference.id;  // the reference run has no reference
           });
           return observe_run(reference, reference_requests);
         };

@@ -30,7 +30,7 @@ inline constexpr Index kMinShownParameters = 250'000'000;
 inline constexpr double kPreviewDelay = 0.4, kLayerInterval = 0.2;
 
 // Runs models on the calling thread. Caches the last traces, so that a change to one of two
-// compared runs does not repeat the other run. The store provides the models.
+// compared runs does not repeat the other run. `models` provides the checkpoints.
 class ExperimentRun {
  public:
   explicit ExperimentRun(BackendProvider backends,

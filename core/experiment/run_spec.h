@@ -28,8 +28,8 @@ struct GroupChoice {
   bool operator==(const GroupChoice&) const = default;
 };
 
-// Files with attention, or with queries and keys, computed by another program, or an image whose
-// pixels attend to each other; see imported_tensors.h.
+// Input without a model (imported_tensors.h): attention, or queries and keys, that another program
+// computed; or an image whose pixels attend to each other.
 struct TensorFiles {
   std::string file;                // .npy, .npz, .safetensors or an image; empty: none
   std::string tokens, key_tokens;  // files with token lists; empty: as in `file`
@@ -37,7 +37,6 @@ struct TensorFiles {
   bool operator==(const TensorFiles&) const = default;
 };
 
-// Maximum size of RunSpec::text.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
 
 struct RunSpec {

@@ -22,8 +22,8 @@ class Runner {
  public:
   struct Outcome {
     std::shared_ptr<const Session> session;  // for a preview, with fewer tokens than requested
-    Index preview_of_tokens = 0;         // total tokens if this has the first tokens only; else 0
-    Index preview_of_layers = 0;         // total layers if this has the first layers only; else 0
+    Index preview_of_tokens = 0;         // total tokens if `trace` has only the first ones; else 0
+    Index preview_of_layers = 0;         // total layers if `trace` has only the first ones; else 0
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
     std::exception_ptr error;

@@ -37,7 +37,7 @@ inline constexpr Index kMaxSalientTokens = 1024;
 // Reason why a run has no salient pairs, in one sentence; empty if it may have some.
 std::string salient_pairs_refusal(const Trace& trace);
 
-// Finds at most `max_pairs` pairs, the most salient first. The score of a pair (query q, key k) is
+// Finds at most `max_pairs` pairs, most salient first. The score of query q and key k is
 //   (a_qk - mean_i a_ik / 2) ln(1 + |words|) ln(1 + bits_q) ln(1 + bits_k) factor,
 // where the mean over the queries that may see the key accounts for keys that attract all queries;
 // bits_w is the surprisal -log2 p of word w, small for predictable words ("of", "the"); factor is 2

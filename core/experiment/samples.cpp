@@ -53,7 +53,7 @@ struct Alphabet {
 constexpr std::array kAlphabets = {Alphabet{"brackets", "()[]{}<>"},
                                    Alphabet{"numbers", "0123456789"}};
 
-// True if short texts show little of the model: with memory or long-range heads.
+// True for models with memory or long-range heads, because short texts hardly use them.
 bool prefers_long_text(const ModelCard& card) {
   if (!card.config) return false;
   return card.config->segment > 0 ||

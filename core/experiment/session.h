@@ -26,7 +26,8 @@ struct Session : RunView {
 // True if two sessions produce the same trace; their views may differ.
 bool same_run(const Session& x, const Session& y);
 
-// Reference run: run B of a comparison, otherwise the run without interventions if there are any.
+// Reference run: run B or, without run B, the run without its interventions; nullopt if it has
+// none.
 std::optional<Session> reference_of(const Session& session);
 
 }  // namespace attnscope

@@ -16,8 +16,9 @@ namespace attnscope {
 //   q_plain.N.G, k_plain.N.G   before rotation
 //   output.N.G            [h, L, d_v] per head, before the output projection
 //   extra.N.G.NAME        variant-specific tensors
-//                         (".encoder", ".cross", ".segment.S", ".step.T" precede N.G if applicable)
 //   and the other taps of the trace by name ("embed", "layers.0.residual", ...).
+// In models with several stacks, kinds, segments or steps, ".encoder", ".cross", ".segment.S" and
+// ".step.T" precede ".N.G".
 // Metadata: model, backend, notes (JSON list of texts), tokens (JSON list of labels).
 // Computes attention that the trace did not keep. Attention too large for a file is omitted with a
 // note.

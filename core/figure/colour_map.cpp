@@ -168,7 +168,7 @@ Colour from_lch(double lightness, double chroma, double hue) {
 // distinguishable from zero on a projector.
 std::array<Colour, kSize> dusk() {
   constexpr double kMiddle = 36, kEnds = 82;   // lightness
-  constexpr double kRise = 164, kFall = -128;  // chroma: at most 52, and 36 at the ends
+  constexpr double kRise = 164, kFall = -128;  // coefficients of chroma: at most 52, 36 at the ends
   constexpr double kBlue = 262, kOrange = 62;  // hues
   std::array<Colour, kSize> colours;
   for (std::size_t i = 0; i < kSize; ++i) {

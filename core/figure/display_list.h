@@ -49,7 +49,7 @@ struct Line {  // open; horizontal and vertical lines are snapped to whole pixel
   Colour colour;
   double thickness = 1;
 };
-// Offset of the baseline below a text's anchor that centres capitals on the anchor, in font sizes.
+// Offset of the baseline below a text's anchor, in font sizes; centres capitals on the anchor.
 inline constexpr double kBaselineShift = 0.36;
 // Distance between baselines, in font sizes.
 inline constexpr double kLineHeight = 1.35;

@@ -22,7 +22,7 @@ struct Curve {
 };
 
 struct LineChartAxis {
-  bool logarithmic = false;                   // other than positive values are skipped
+  bool logarithmic = false;                   // skips values that are not positive
   double base = 10;                           // base of the ticks of a logarithmic axis
   std::function<std::string(double)> text{};  // tick label; empty: the number
   double least = 0, most = 0;  // range to include besides the curves' range; none if least == most

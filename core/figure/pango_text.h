@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// Draws with the context's current transformation. Unhinted, so that a figure has the same layout
-// at every scale.
+// Draws with the context's current transformation. Disables hinting, so that a figure has the same
+// layout at every scale.
 void draw_text(cairo_t* cairo, const Text& text);
 
 }  // namespace attnscope

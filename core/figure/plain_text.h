@@ -16,7 +16,8 @@ std::string markup(std::string_view text);
 // "-0.25" for (-0.25, 2); never "-0.00".
 std::string fixed(double value, int decimals);
 // Format of measured values: `digits` significant digits without trailing zeros, "0.25", "128.5".
-// Uses an exponent below 0.001, and from a million on with more than `digits` digits: "1.56e-4".
+// Uses an exponent, "1.56e-4", for numbers below 0.001, and for numbers from a million on that have
+// more than `digits` digits before the point.
 std::string brief(double value, int digits = 4);
 // Format of numbers in data files: "%.*g", as "1.5e+08".
 std::string general(double value, int digits);

@@ -82,7 +82,7 @@ void check_keyword(const std::string& keyword) {
   }
 }
 
-// Text chunks that point into `metadata` and `keywords`, as libpng requires non-const strings.
+// Text chunks that point into `metadata` and `keywords`, because libpng requires non-const strings.
 std::vector<png_text> make_texts(PictureMetadata& metadata, std::vector<std::string>& keywords) {
   std::vector<png_text> texts;
   keywords.reserve(metadata.size());

@@ -32,7 +32,7 @@ std::span<const PictureFormat> picture_formats();
 // Format for the file name's extension; null if unknown.
 const PictureFormat* picture_format(const std::filesystem::path& path);
 
-// Throws InputError if write_picture() does not support the format. For checks before long work.
+// Throws InputError if write_picture() does not support the format. Call it before long work.
 void check_picture_name(const std::filesystem::path& path);
 
 // Writes the format of the file name's extension; throws InputError if the extension is unknown.

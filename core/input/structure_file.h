@@ -1,4 +1,4 @@
-// Drawn attention structure from files: masks for the variant `custom`, edges for `graph`.
+// Files with attention structure: masks for the variant `custom`, edges for `graph`.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ MaskRows read_mask(const std::filesystem::path& path);
 
 struct EdgeList {
   std::vector<std::vector<Index>> edges;  // pairs of tokens, from 0
-  bool is_directed = false;               // only the first token of a pair sees the second
+  bool is_directed = false;               // true if only the first token of a pair sees the second
 };
 
 // Reads edges: .npy with a matrix [L, L], directed unless the matrix is symmetric; .json with a

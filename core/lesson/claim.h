@@ -5,8 +5,8 @@
 //
 // A measure computes a number from a run. At least one of the bounds "least" and "most" is
 // required. "layer" and "head" default to those of the lesson step. They are indices within the
-// stack, attention kind, depth step and segment that the step shows. "query" and "key" are token
-// positions, required by some measures. "other": true measures run B.
+// stack, attention kind, depth step and segment that the lesson step shows. "query" and "key" are
+// token positions, required by some measures. "other": true measures run B.
 #pragma once
 
 #include <functional>

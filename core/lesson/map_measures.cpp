@@ -88,7 +88,8 @@ std::vector<Index> positions_in(const Trace& target, const Trace& trace) {
   return positions;
 }
 
-// Largest difference, by pair of tokens, of two runs that order the same tokens differently.
+// Largest difference between the weights of equal pairs of tokens, which the two runs order
+// differently.
 double difference_by_token(const Traces& traces, const Claim& claim) {
   const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference(), claim);
   const std::vector<Index> positions = positions_in(*traces.reference(), *traces.trace);

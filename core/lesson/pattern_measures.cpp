@@ -25,8 +25,8 @@ double keys_of_query(const Traces& traces, const Claim& claim) {
   return static_cast<double>(pattern.row_size(std::min(head, pattern.heads() - 1), claim.query));
 }
 
-// Number of layers until a key reaches a query [L, L], as in the pattern view: through the layers
-// of the run, or through "layers" repetitions of the pattern if the view sets this parameter.
+// Number of layers until each key reaches each query, [L, L]. Counts layers of the run or, if the
+// pattern view has the parameter "layers", repetitions of one pattern.
 Tensor reach_of(const Trace& trace, const Claim& claim) {
   const TracePart part = part_of(trace, claim);
   if (part.kind == AttentionKind::Cross) {

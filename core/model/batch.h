@@ -38,7 +38,7 @@ struct Output {
   Var logits;                // [B, L, vocabulary]; undefined without an output head
   std::vector<Loss> losses;  // empty if the batch has no targets
   IntTensor exits;  // [B, L] exit layer of each token, from 1; undefined without early exits
-  Tensor log_probabilities;  // [n, vocabulary] of the retrieval mixture, else undefined
+  Tensor log_probabilities;  // [n, vocabulary] of the retrieval mixture, or undefined
 
   // Sum of the weighted losses, []; undefined without losses.
   Var total_loss() const;

@@ -64,7 +64,7 @@ void check_encoder(const ModelConfig& config, const std::string& prefix) {
   }
 }
 
-// Rejects absolute encodings with memory, because remembered rows have distances only.
+// Rejects absolute encodings with memory, because memory rows have distances but no positions.
 void check_memory_positions(const ModelConfig& config, const std::string& prefix) {
   if (config.segment == 0) return;
   for (const auto& layer : config.groups) {

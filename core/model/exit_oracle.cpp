@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Score of a row, smoothed over its sequence: by distance or, if is_per_sequence, equally.
+// Score of a row or, with smoothing, weighted sum of the scores of its sequence.
 double smoothed_score(const OracleInput& input, const std::vector<double>& scores, Index row) {
   if (!input.is_per_sequence && input.sigma == 0) return scores[static_cast<std::size_t>(row)];
   const Index first = row / input.length * input.length;

@@ -16,7 +16,7 @@ struct OracleInput {
   bool is_per_sequence = false;     // one layer for all tokens of a sequence
   bool scores_correctness = false;  // score: 1 for a correct guess, else 0; false: log-likelihood
   double lambda = 0;                // cost per layer, subtracted from the score
-  double sigma = 0;                 // smoothing weights exp(-distance^2 / sigma); 0: none
+  double sigma = 0;                 // smoothing weights exp(-distance^2 / sigma); 0: no smoothing
   std::vector<std::vector<double>> scores{};  // [layers][rows]; 0 without a target
 
   // Adds the scores of the next layer, one per row of its logits [rows, vocabulary].

@@ -49,8 +49,8 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
   const auto selected = select_experts(logits.value(), experts.chosen);
   const Var gates = expert_gates(logits, selected, experts.renormalised);  // [n, experts]
   if (recorder_.on()) recorder_.located_rows("gate.experts", site.address, gates.value());
-  // Each expert processes the rows that chose it. output_rows[slot][row] is the index in
-  // `concatenated` of the output for `row` of its expert number `slot`.
+  // Each expert processes the rows that chose it. Row output_rows[slot][row] of `concatenated` is
+  // the output of the expert that `row` chose as number `slot`.
   std::vector<Var> outputs;  // outputs of the experts, [rows of the expert, d] each
   const Index rows = x.dim(0);
   std::vector<IntTensor> output_rows;

@@ -71,7 +71,7 @@ void check_batch(const ModelConfig& config, const Architecture& architecture, co
   }
 }
 
-// keys: receives the retrieval keys, or null.
+// keys: receives the retrieval keys; null: not needed.
 Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& options,
                 Tensor* keys) {
   const ModelConfig& config = model.config;

@@ -10,7 +10,7 @@ namespace attnscope {
 
 // Delegates each part with a modified pattern to another backend, or to the CPU if the other
 // backend does not support the part. Throws InputError for parts whose keys are not individual
-// tokens, because query-key interventions are undefined there.
+// tokens, because query-key interventions are undefined for them.
 class InterventionBackend : public Backend {
  public:
   using Change = std::function<Pattern(const Pattern&)>;

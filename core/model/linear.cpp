@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace {
 
-// Multiplications between two calls of check_stop() take a few milliseconds on one core. Blocks of
-// fewer than kMinRows rows would spend more time on reading w than on arithmetic.
+// Multiplications between two calls of check_stop(): a few milliseconds on one core. A block has at
+// least kMinRows rows; otherwise reading w would cost more time than the arithmetic.
 constexpr Index kMultiplicationsPerBlock = 600'000'000;
 constexpr Index kMinRows = 16;
 

@@ -18,7 +18,7 @@ struct LogitLens {
   IntTensor guess;                 // most likely next token
   Tensor probability;              // probability of the guess
   Tensor margin;                   // highest minus second highest probability (softmax response)
-  Tensor final_guess_probability;  // probability here of the last layer's guess
+  Tensor final_guess_probability;  // probability, at this layer, of the last layer's guess
   Tensor saturation;               // cosine between input and output state of the layer
 };
 

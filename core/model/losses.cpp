@@ -72,7 +72,7 @@ void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batc
   if (config.auxiliary.layers) {
     Var sum(Tensor::zeros({}));
     for (Index n = 1; n < layers; ++n) {
-      // Layer n stops predicting after n / 2N of the training; inference uses all layers.
+      // In training, layer n of N predicts only during the first n / (2 N) of the training.
       const double last_progress = static_cast<double>(n) / static_cast<double>(2 * layers);
       if (pass.options().training && batch.progress >= last_progress) continue;
       const Var x = pass.final_norm(states[static_cast<std::size_t>(n - 1)], "");

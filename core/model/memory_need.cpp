@@ -27,8 +27,8 @@ double product(const Shape& shape) {  // may exceed the range of Index
   return count;
 }
 
-// Workspace of a head group's operation: `growing` depends on the length and is recorded for every
-// layer; `fixed`, such as random matrices, is allocated for one layer at a time.
+// Workspace of a head group's operation. `growing`: bytes that depend on the length, recorded for
+// every layer. `fixed`: other bytes, such as random matrices, allocated for one layer at a time.
 struct OperationBytes {
   double growing = 0, fixed = 0;
 };

@@ -62,7 +62,7 @@ double total_bytes(const std::vector<MemoryItem>& items);
 // attention maps if keeps_attention() is true.
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
                   bool gradients = false);
-// Throws MemoryNeedError if an operation, without its input, exceeds the budget. maps: with maps.
+// As above for an operation, without its input. maps: counts the attention maps.
 void check_memory(const OperationInput& input, bool maps);
 
 struct TrainingMemoryRequest {

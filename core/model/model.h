@@ -29,9 +29,9 @@ struct Model {
 Model make_model(const ModelConfig& config, std::uint64_t seed);
 
 // Returns the model with other head groups. Every head keeps the weights of its variant and
-// encoding. Missing weights are listed in `untrained`. They get illustrative values (WeightInfo)
-// for `tokens` tokens (0: unknown), else initial values; neither depends on the grouping. All other
-// weights are shared. Throws InputError for incompatible combinations.
+// encoding. Missing weights are listed in `untrained`. They get illustrative values for `tokens`
+// tokens (0: unknown) if their WeightInfo defines them, else initial values; neither depends on the
+// grouping. All other weights are shared. Throws InputError for incompatible combinations.
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
                   bool causal, Index tokens = 0);
 
@@ -75,8 +75,7 @@ struct ForwardOptions {
   State* cache = nullptr;
   // Memory of earlier segments, updated by the pass. Null: none.
   State* memory = nullptr;
-  // The caller validates them with check(interventions, ...). Incompatible with a cache. Null:
-  // none.
+  // Interventions, validated by the caller with check(). Incompatible with a cache. Null: none.
   const std::vector<Intervention>* interventions = nullptr;
   bool last_logits = false;    // computes only the logits of the last token of each sequence
   std::optional<double> exit;  // early-exit confidence threshold (exits.h)

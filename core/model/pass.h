@@ -27,7 +27,7 @@ class Pass {
   Recorder& recorder() { return recorder_; }
   bool is_off(Index layer) const;  // true if an intervention disables the layer
 
-  // Weights by name. weights_below(): weights whose names begin with `prefix`, without it.
+  // weights_below(): weights whose names begin with `prefix`, by name without the prefix.
   bool has(const std::string& name) const { return model_.weights.contains(name); }
   const Var& weight(const std::string& name) const;
   NamedVars weights_below(const std::string& prefix) const;
@@ -85,7 +85,7 @@ class Pass {
   // Begins a stage ("segment 3 of 40, ") that covers the run's progress from `begin` to `end`, in
   // [0, 1]. Initially, one stage covers the whole run.
   void begin_stage(std::string name, double begin, double end);
-  // Adds `value` to Loss::value, and weight * value to Loss::weighted, of the loss of this name.
+  // Adds `value` to the loss `name`: to Loss::value and, multiplied by `weight`, to Loss::weighted.
   void add_loss(const std::string& name, const Var& value, double weight);
   std::vector<Loss> take_losses() { return std::move(losses_); }
   // True if layers of this model add losses, which need the tape of the layers.

@@ -78,8 +78,7 @@ Var Pass::select_heads(const Var& projection, Index first, Index count) const {
                      count);
 }
 
-// Requires a trace, and positions that are added once and then only scaled by norms; else
-// undefined.
+// Undefined without a trace, and unless positions are added once and then only scaled by norms.
 Pass::Terms Pass::position_terms(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.address.kind == AttentionKind::Cross) return {};
   const Choice& choice = site.groups->front().encoding;

@@ -8,8 +8,8 @@
 namespace attnscope {
 
 // Contribution of `position`, a summand of x, to norm(x); the remainder, including the norm's bias,
-// is content. Uses the divisor of norm(x), so that contributions add up.
-// x, position: [n, d], gain: [d].
+// is content. Uses the divisor of norm(x), so that contributions add up to norm(x). x, position:
+// [n, d], gain: [d].
 Tensor norm_contribution(const Tensor& position, const Tensor& x, const Tensor& gain, Norm norm,
                          double epsilon);
 

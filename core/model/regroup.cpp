@@ -94,7 +94,7 @@ class Regrouping {
     }
   }
 
-  // Illustrative value of an untrained weight of an input encoding; null: its initial value.
+  // Illustrative value of an input encoding's weight; null: the weight has only an initial value.
   static const IllustrativeWeights* find_illustrative(const Choice& choice,
                                                       const std::string& name) {
     for (const WeightInfo& weight : encoding(choice.id).weights) {

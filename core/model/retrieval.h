@@ -79,7 +79,7 @@ struct RetrievalChoice {
   bool operator==(const RetrievalChoice&) const = default;
 };
 
-// Reason why a model supports neither datastores nor retrieval; empty if it does.
+// Reason why a model supports neither datastores nor retrieval; empty if it supports both.
 std::string retrieval_refusal(const ModelConfig& config);
 // Reason why a model cannot have this retrieval head; empty if it can.
 std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& retrieval_head);

@@ -12,7 +12,7 @@ namespace attnscope {
 struct Sampling {
   double temperature = 1;  // divisor of the logits; 0: always the most likely token
   Index top_k = 0;         // number of most likely tokens to keep; 0: all
-  double top_p = 1;        // keeps the fewest most likely tokens that reach this total
+  double top_p = 1;        // keeps the smallest set of tokens with this total probability
   bool operator==(const Sampling&) const = default;
 };
 

@@ -15,8 +15,8 @@ struct Site {
   Address address;                                 // address of its taps
   const std::vector<HeadGroup>* groups = nullptr;  // head groups of its self-attention
   bool causal = true;
-  // Prefix of the taps and head groups of a layer that shares another layer's weights; empty: equal
-  // to `prefix`.
+  // Prefix of the taps and head groups of a layer that shares another layer's weights; empty:
+  // `prefix`.
   std::string private_prefix{};
 
   const std::string& own_prefix() const { return private_prefix.empty() ? prefix : private_prefix; }

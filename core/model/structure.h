@@ -28,8 +28,8 @@ ModelConfig apply_structure(const ModelConfig& config, const Structure& structur
 // have the structure.
 Model with_structure(const Model& model, const Structure& structure);
 
-// Optional members "architecture", "join", "exits" and "segment" of an object. InputErrors begin
-// with the member's name: "join.type: ...".
+// Reads the optional members "architecture", "join", "exits" and "segment" of an object.
+// InputErrors begin with the member's name: "join.type: ...".
 Structure structure_from_json(JsonObject& object);
 void add_to_json(const Structure& structure, Json& object);
 

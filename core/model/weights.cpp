@@ -17,9 +17,9 @@ namespace attnscope {
 namespace {
 
 constexpr double kDeviation = 0.02;
-// Deviation of token vectors to which sinusoids of amplitude 1 are added: with a smaller deviation
-// the model learns little beyond token frequencies. (The original Transformer multiplies token
-// vectors by the square root of d instead.)
+// Standard deviation of token vectors to which sinusoids of amplitude 1 are added: with a smaller
+// deviation the model learns little beyond token frequencies. (The original Transformer multiplies
+// token vectors by the square root of d instead.)
 constexpr double kDeviationWithSinusoids = 0.2;
 
 Tensor normal(const Shape& shape, double deviation, std::uint64_t seed) {

@@ -5,8 +5,8 @@
 //   embed.NAME                      of an input encoding, as in its Info
 //   embed.type                      [types, d]       token types
 //   embed.norm.weight               [d]              (.bias) after all additions
-//   embed.project.w, .b             [e, d], [d]      with a table of width e, which replaces d
-//   above layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
+//   embed.project.w, .b             [e, d], [d]      if embed.weight is [vocabulary, e]
+//   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], wk and wv [d, h_kv d_k]  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
 //   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
@@ -16,10 +16,10 @@
 //   layers.N.ffn_norm.weight        [d]              (.bias)
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
-//   layers.N.ffn.router             [d, experts]     (router_bias); the three above are then
+//   layers.N.ffn.router             [d, experts]     (router_bias); w_gate, w_in and w_out are then
 //                                                    in layers.N.ffn.experts.E
 //   final_norm.weight               [d]              (.bias), pre-norm only
-//   output.transform.w, .b, .norm   [d, e], [e]      before the token table (e: d or its width)
+//   output.transform.w, .b, .norm   [d, e], [e], [e] before the token table of width e
 //   output.weight                   [d, vocabulary], unless tied
 //   output.bias                     [vocabulary]     if the head has one
 // With an adaptive vocabulary, whose clusters have n tokens and vectors of width e, these replace

@@ -17,7 +17,7 @@ constexpr double column_cost = 8, block_cost = 400, lone_pair_cost = 6, lone_row
 constexpr double good_fill = 0.75;
 // Minimum size of a rectangle in rows, and of a run in columns.
 constexpr Index min_rows = 8, min_run = 8;
-// Maximum average runs per row for rows in order, because kernels scan all runs in each pass.
+// Maximum average runs per row in the pattern's order: kernels scan all runs of a row in each pass.
 constexpr Index max_runs_in_order = 2;
 constexpr double min_fill_in_order = 0.6, min_fill_of_single_runs = 0.3;
 // Extents are rounded to whole SIMD vectors.
@@ -85,7 +85,7 @@ class HeadArranger {
   // Union of the columns of some pieces.
   std::vector<std::int32_t> columns_;
   Index pairs_ = 0;
-  std::vector<std::int32_t> last_union_;    // [L_k]: number of the last union that has the column
+  std::vector<std::int32_t> last_union_;    // [L_k]: number of the last union with this column
   std::vector<std::int32_t> column_index_;  // [L_k]: index of the column in columns_
   std::int32_t union_count_ = 0;            // number of unions so far
   std::vector<Arrangement::Extent> extents_;
@@ -230,7 +230,8 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
   }
 }
 
-// Splits sorted pieces by first column. Joins columns that few pieces have. Returns the cost.
+// Splits sorted pieces into spans. A first column shared by at least min_rows pieces gets its own
+// spans; pieces with rarer first columns share spans. Returns the cost.
 double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans) {
   const auto count = static_cast<Index>(pieces.size());
   const auto count_same_column = [&](Index from) {
@@ -294,7 +295,7 @@ double HeadArranger::plan_pieces(const std::vector<Piece>& pieces, Index first, 
   return std::min(block_total, lone_total);
 }
 
-// Fills columns_ (sorted) and pairs_. Returns false, columns_ unsorted, if rows share few columns.
+// Fills pairs_ and columns_. Returns true and sorts columns_ if the rows share many columns.
 bool HeadArranger::unite_columns(const std::vector<Piece>& pieces, Index first, Index count) {
   columns_.clear();
   pairs_ = 0;
@@ -321,7 +322,7 @@ bool HeadArranger::unite_columns(const std::vector<Piece>& pieces, Index first, 
   return true;
 }
 
-// Fills extents_ and column_index_ for the united pieces. Returns the cells in the extents.
+// Fills extents_ and column_index_ for the united pieces. Returns the cell count of the extents.
 double HeadArranger::compute_extents(const std::vector<Piece>& pieces, Index first, Index count) {
   const auto width = static_cast<std::int32_t>(columns_.size());
   for (std::int32_t x = 0; x < width; ++x) column_index_[to_size(columns_[to_size(x)])] = x;

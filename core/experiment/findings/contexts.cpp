@@ -13,7 +13,7 @@ ContextWords context_words(const Store& store, Index row, Index max_before, Inde
   words.position = store.places(row, 1);
   words.value = store.values[row];
   const Index count = store.values.size();
-  // True if row `other_row` belongs to `position` of the text words.text.
+  // True if row `other_row` of the store belongs to token `position` of text number words.text.
   const auto is_at = [&](Index other_row, Index position) {
     return other_row >= 0 && other_row < count && store.places(other_row, 0) == words.text &&
            store.places(other_row, 1) == position;

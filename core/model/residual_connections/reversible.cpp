@@ -29,7 +29,6 @@ Var apply_attention(Pass& pass, const Site& site, const Var& x2) {
       pass.self_attention(site, is_added ? pass.add_layer_positions(site, x2) : x2));
 }
 
-// Rows [first, first + count).
 struct Chunk {
   Index first, count;
 };
@@ -157,7 +156,7 @@ Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
   backward_pass->options.trace = nullptr;
   backward_pass->batch = pass.batch();
   backward_pass->stack = stack;
-  for (std::size_t n = 0; n < stack.sites.size(); ++n) {  // point into the copied model
+  for (std::size_t n = 0; n < stack.sites.size(); ++n) {  // groups of the copied model
     backward_pass->stack.sites[n].groups = &backward_pass->model.config.groups[n];
   }
   Model constants = pass.model();
