@@ -65,7 +65,7 @@ class TensorTranslator {
     const std::string number = rest.substr(0, dot);
     if (dot == std::string::npos || number.empty() || number.size() > 4 ||
         number.find_first_not_of("0123456789") != std::string::npos) {
-      fail("expected the number of a layer after " + stack.stored);
+      fail("expected a layer number after " + stack.stored);
     }
     add_in_layer(stack, stack.prefix + number + ".", rest.substr(dot + 1), tensor);
   }

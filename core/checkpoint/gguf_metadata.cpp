@@ -120,8 +120,8 @@ void GgufMetadata::finish() const {
     const std::string name = key.substr(architecture_.size() + 1);
     const bool of_images = name.starts_with("vision.") || name.starts_with("mm.");
     if (of_images || read_.contains(key)) continue;
-    throw InputError(place_ + ": " + key + ": expected no such key in the architecture " +
-                     architecture_ + " (not supported), found " + shortened(value));
+    throw InputError(place_ + ": " + key + ": expected none, because the architecture " +
+                     architecture_ + " does not support this key, found " + shortened(value));
   }
 }
 

@@ -20,7 +20,7 @@ std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
     for (const Json& entry : object.array("attention_types")) {
       const bool valid = entry.is_array() && entry.size() == 2 && entry[0].is_array() &&
                          entry[1].is_number_integer() && entry[1] >= 0 && entry[1] <= config.layers;
-      if (!valid) object.fail("attention_types", "lists of kinds, each with a count");
+      if (!valid) object.fail("attention_types", "pairs of a list of kinds and a count");
       for (Index n = 0; n < entry[1].get<Index>(); ++n) {
         for (const Json& kind : entry[0]) add(kind);
       }
@@ -29,7 +29,7 @@ std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
     for (Index layer = 0; layer < config.layers; ++layer) local.push_back(layer % 2 == 1);
   }
   if (static_cast<Index>(local.size()) != config.layers) {
-    object.fail("attention_types", "kinds of " + std::to_string(config.layers) + " layers");
+    object.fail("attention_types", "kinds for " + std::to_string(config.layers) + " layers");
   }
   return local;
 }

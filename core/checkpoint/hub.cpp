@@ -98,7 +98,7 @@ std::optional<fs::path> hub_folder(const std::string& name) {
     }
   } else if (!fs::is_directory(folder / "snapshots" / commit, ignored)) {
     throw InputError("model " + name + ": expected " + reference.string() +
-                     ", which holds the downloaded commit, found no such file");
+                     ", which names the downloaded commit, found no such file");
   }
   const fs::path snapshot = folder / "snapshots" / commit;
   if (commit.empty() ||

@@ -37,7 +37,7 @@ void read_mpt_attention(JsonObject& object, ModelConfig& config) {
   require_flag(attention, "prefix_lm", false);
   require_flag(attention, "qk_ln", false);
   if (attention.has("clip_qkv")) {
-    attention.fail("clip_qkv", "nothing (queries, keys and values are not clipped)");
+    attention.fail("clip_qkv", "nothing (clipping of q, k and v is not supported)");
   }
   if (attention.has("softmax_scale")) {
     config.model_options.attention_scale = attention.number("softmax_scale", 0, 1e6);
@@ -63,7 +63,7 @@ DecoderLayout read_mpt(JsonObject& object) {
   config.hidden = config.width * object.integer_or("expansion_ratio", 4, 1, 8);
   config.attention_biases = config.feed_forward_biases = false;
   config.model_options.norm_biases = false;
-  if (object.has("logit_scale")) object.fail("logit_scale", "nothing (logits are not scaled)");
+  if (object.has("logit_scale")) object.fail("logit_scale", "nothing (not supported)");
   read_mpt_attention(object, config);
   DecoderNames names;
   names.prefixes = {"transformer.", ""};

@@ -13,7 +13,7 @@ DecoderLayout read_olmo(JsonObject& object) {
   config.model_options.norm_biases = false;
   config.attention_biases = object.flag_or("attention_bias", false);
   if (object.has("clip_qkv")) {
-    object.fail("clip_qkv", "nothing (queries, keys and values are not clipped)");
+    object.fail("clip_qkv", "nothing (clipping of q, k and v is not supported)");
   }
   config.groups = uniform_groups(config, default_variant(), hugging_face_rope(object, config));
   DecoderNames names;

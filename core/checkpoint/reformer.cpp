@@ -60,7 +60,7 @@ void read_buckets(JsonObject& object, ReformerAttention& attention, Index contex
     lsh.set("buckets", first * second);
     lsh.set("factor", first);
   } else if (stored_buckets.is_array()) {
-    object.fail("num_buckets", "a number or two of them (nothing else is supported)");
+    object.fail("num_buckets", "one number or two numbers (nothing else is supported)");
   } else {
     lsh.set("buckets", object.integer("num_buckets", 2, kMaxBuckets));
   }
@@ -69,7 +69,7 @@ void read_buckets(JsonObject& object, ReformerAttention& attention, Index contex
 void read_layers(JsonObject& object, ModelConfig& c, ReformerAttention& attention) {
   const Json& layers = object.array("attn_layers");
   if (layers.size() == 0 || layers.size() > 1024) {
-    object.fail("attn_layers", "from 1 to 1024 of \"lsh\" and \"local\"");
+    object.fail("attn_layers", "from 1 to 1024 entries, each \"lsh\" or \"local\"");
   }
   for (const Json& layer : layers) {
     if (layer != "lsh" && layer != "local") {
@@ -89,7 +89,7 @@ ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
                      std::ranges::find(a.is_lsh, false) != a.is_lsh.end();
   const Index multiple = std::lcm(a.lsh_chunk, a.local_chunk);
   if (mixed && multiple > kMaxModelTokens) {
-    object.fail("lsh_attn_chunk_length", "chunks with a smaller common multiple");
+    object.fail("lsh_attn_chunk_length", "chunk lengths with a smaller common multiple");
   }
   a.lsh = {"lsh", default_values(variant("lsh").parameters)};
   Values& lsh = a.lsh.values;

@@ -35,7 +35,7 @@ void read_vocabulary(JsonObject& object, ModelConfig& c) {
   const Index narrowing = object.integer_or("div_val", 1, 1, kMaxModelWidth);
   adaptive.narrowing = adaptive.cutoffs.empty() ? 1 : narrowing;
   if (adaptive.cutoffs.empty() && narrowing > 1) {
-    object.fail("div_val", "1 where there are no cutoffs (nothing else is supported)");
+    object.fail("div_val", "1 without cutoffs (nothing else is supported)");
   }
   c.model_options.embedding_scale = std::sqrt(static_cast<double>(c.width));
 }

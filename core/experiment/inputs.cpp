@@ -311,12 +311,12 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, 
   }
   const bool has_target = !spec.target_ids.empty() || !spec.target.empty();
   if (reads == Reads::Trajectories) {
-    if (has_target) refuse_target("since those of a trajectory are its actions");
+    if (has_target) refuse_target("because the targets of a trajectory are its actions");
     return trajectory_input(config, spec, needs_losses);
   }
   const bool is_masked = is_masked_model(config);
   if (has_target && !is_masked)
-    refuse_target("since those of " + config.architecture.id + " are its own ids");
+    refuse_target("because the targets of " + config.architecture.id + " are its input ids");
   ModelInput input;
   const InputKind& kind = input_kind(config.input.id);
   input.batch = kind.batch(token_ids(tokens), config);

@@ -67,7 +67,7 @@ Image read_header(const std::string& bytes, const std::string& name) {
   if (is_too_large) {
     throw InputError(name + ": expected at most " + std::to_string(limits::kMaxImageSide) +
                      " pixels a side and " + std::to_string(limits::kMaxImagePixels) +
-                     " in all, found " + std::to_string(image.width) + " x " +
+                     " in total, found " + std::to_string(image.width) + " x " +
                      std::to_string(image.height));
   }
   if (Index{image.width} * image.height > Index{size} * kMaxPixelsPerByte) {

@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kDifferentTokens =
-    "the claim compares two orders of the same tokens: expected equal tokens, each once";
+    "the claim compares two orders of the same tokens: expected each token once in both runs";
 
 double weight(const Tensor& weights, const Claim& claim) {
   check_index(claim.query, weights.dim(0), "query");

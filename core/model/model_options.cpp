@@ -110,7 +110,7 @@ std::string block_refusal(const ModelConfig& config) {
     return "shared_norm: expected parallel true (two branches that share a norm), found false";
   }
   if (options.shared_norm && !has_input_norm(config)) {
-    return "shared_norm: expected a norm before the block, found none there";
+    return "shared_norm: expected a norm before the block, found none";
   }
   if (!options.parallel) return "";
   if (!config.pre_norm) return "parallel: expected pre_norm true, found false";
@@ -152,7 +152,7 @@ std::string score_refusal(const ModelConfig& config) {
         if (accepts_score_changes(v)) continue;
         return "variant.type: " + v.id + " has no softmax over the scores of single keys, which " +
                (options.attention_sinks ? "attention_sinks" : "score_cap") +
-               " of this model changes; expected full or a fixed pattern";
+               " of this model needs; expected full or a fixed pattern";
       }
     }
   }

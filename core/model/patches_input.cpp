@@ -110,7 +110,7 @@ std::string patches_refusal(const ModelConfig& config) {
            to_text(Value(numbers));
   }
   if (config.architecture != default_architecture() || config.causal || config.segment > 0) {
-    return "input: image patches are seen at once; expected architecture decoder, causal "
+    return "input: image patches are processed all at once; expected architecture decoder, causal "
            "false, and no segments";
   }
   if (config.model_options.output_head) {
@@ -138,8 +138,8 @@ InputKind patches_input() {
   kind.equation = "x₀ = E[extra], P·pixels[patch] + b, …";
   kind.summary =
       "An image is cut into square patches, and the colours of each, projected by one matrix, are "
-      "a token. All are seen at once. Extra tokens, such as one whose state is used to classify "
-      "the image, precede them.";
+      "a token. All are processed at once. Extra tokens, such as one whose state is used to "
+      "classify the image, precede them.";
   kind.source = "Dosovitskiy et al., 2020, An image is worth 16x16 words, arXiv:2010.11929";
   kind.uses_patches = true;
   kind.parameters = {

@@ -17,7 +17,7 @@ class WeightBudget {
     used_ += element_count(shape);
     if (used_ > kMaxNumbers) {
       throw InputError(owner + " needs " + to_string(shape) + " numbers for " + name +
-                       " at this context; with it, new weights would exceed " +
+                       " at this context; the total of new weights would exceed " +
                        std::to_string(kMaxNumbers) + " numbers");
     }
   }

@@ -149,12 +149,12 @@ Architecture rnn_attention_architecture() {
                    .choices = {"dot", "additive", "none"}},
                   start_parameter()};
   a.weights = {
-      cell_weight("encoder.rnn.w_ih", "Input to gates and state.", 1, 3),
-      cell_weight("encoder.rnn.w_hh", "State to gates and state.", 1, 3),
+      cell_weight("encoder.rnn.w_ih", "Projection of the input to gates and candidate.", 1, 3),
+      cell_weight("encoder.rnn.w_hh", "Projection of the state to gates and candidate.", 1, 3),
       cell_weight("encoder.rnn.b_ih", "Bias of the input.", 0, 3),
       cell_weight("encoder.rnn.b_hh", "Bias of the state.", 0, 3),
-      cell_weight("decoder.rnn.w_ih", "Input to gates and state.", 1, 3),
-      cell_weight("decoder.rnn.w_hh", "State to gates and state.", 1, 3),
+      cell_weight("decoder.rnn.w_ih", "Projection of the input to gates and candidate.", 1, 3),
+      cell_weight("decoder.rnn.w_hh", "Projection of the state to gates and candidate.", 1, 3),
       cell_weight("decoder.rnn.b_ih", "Bias of the input.", 0, 3),
       cell_weight("decoder.rnn.b_hh", "Bias of the state.", 0, 3),
       cell_weight("attend.v", "Weights of the additive score.", 0, 1, is_additive),

@@ -177,7 +177,7 @@ Architecture universal_architecture() {
                   {.key = "epsilon",
                    .symbol = "ε",
                    .label = "Epsilon",
-                   .help = "A position halts when its probabilities sum to 1 minus this.",
+                   .help = "A position halts when its halting probabilities sum to 1 minus this.",
                    .kind = Parameter::Kind::Real,
                    .initial = 0.01,
                    .limits = {.min = 0, .max = 1},

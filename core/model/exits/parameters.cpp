@@ -26,7 +26,7 @@ std::vector<Parameter> exit_parameters() {
       {.key = "exit_weight",
        .symbol = "",
        .label = "Exit loss weight",
-       .help = "Weight of the exit rule's loss in the total.",
+       .help = "Weight of the exit rule's loss in the total loss.",
        .kind = Parameter::Kind::Real,
        .scope = {.training = true},
        .initial = 1.0,

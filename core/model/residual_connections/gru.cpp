@@ -38,8 +38,8 @@ ResidualConnection gated_residual_connection() {
       "J(x, y) = (1 − z) ⊙ x + z ⊙ ĥ,   y′ = ReLU(y)";
   join.summary =
       "A GRU-like gate controls, component by component, how much of a block's output replaces its "
-      "input. With a bias above 0 it starts almost closed, so that the network begins as if it had "
-      "no layers, which stabilises reinforcement learning.";
+      "input. With a bias above 0 the gate starts almost closed, so that the network begins as if "
+      "it had no layers, which stabilises reinforcement learning.";
   join.source = "Parisotto et al., 2019, Stabilizing transformers (GTrXL), arXiv:1910.06764";
   join.complexity = "O(L·d²)";
   join.parameters = {{.key = "bias",

@@ -112,7 +112,7 @@ RetrievalHead knn_retrieval_head() {
   head.equation =
       "p = λ p_kNN + (1 − λ) p_LM,   p_kNN(y) ∝ Σ exp(−‖x − kᵢ‖²/τ) over neighbours with value y";
   head.summary =
-      "A datastore holds contexts with the tokens that followed. The tokens after the nearest "
+      "A datastore contains contexts and the tokens that followed. The tokens after the nearest "
       "contexts are interpolated with the model's prediction, without training.";
   head.source = "Khandelwal et al., 2019, Generalization through memorization, arXiv:1911.00172";
   head.complexity = "O(L·n·d) for a store of n contexts";

@@ -170,7 +170,7 @@ TEST(Reformer, ValidatesNumberRanges) {
             std::string::npos);
   // The common multiple of both chunk lengths has a limit.
   expect_refusal(R"({"lsh_attn_chunk_length": 999983, "local_attn_chunk_length": 1000003})",
-                 "lsh_attn_chunk_length: expected chunks with a smaller common multiple");
+                 "lsh_attn_chunk_length: expected chunk lengths with a smaller common multiple");
 }
 
 }  // namespace ATTNSCOPE_FILE

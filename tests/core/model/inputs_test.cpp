@@ -178,7 +178,7 @@ TEST(PatchesInput, RejectsInvalidSettings) {
                "context: expected 8");
   expect_error(
       error_for(input_members + "}", R"("vocabulary": 3, "context": 8, "output_head": false)"),
-      "seen at once");
+      "processed all at once");
   expect_error(error_for(input_members + "}", R"("vocabulary": 3, "context": 8, "causal": false)"),
                "not predicted");
 }
