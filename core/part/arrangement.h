@@ -1,15 +1,14 @@
 // Arrangement: a reordering of a pattern's rows that groups rows with common keys.
 //
 // Kernels compute rectangles of queries and keys, so that one panel of keys serves many rows. In
-// the pattern's own order, neighbouring rows may share few keys: rows of a strided pattern share
-// keys with every stride-th row, rows of hashed or routed patterns with their bucket or cluster.
-// arrange() splits the keys of each row into pieces: by the rule that admits them, and by whether
-// they form a contiguous run. Pieces with the same first key form blocks; the remaining pieces of a
-// query form a lone row.
+// the pattern's order, neighbouring rows may share few keys. A row of a strided pattern shares keys
+// with every stride-th row, a row of a hashed or routed pattern with its bucket or cluster.
+// arrange() splits the keys of each row into pieces, one per rule and kind of run (contiguous or
+// strided). Pieces with equal first keys form blocks; a query's remaining pieces form a lone row.
 //
-// Computed once per pattern (Pattern::arrangement()), in time proportional to the number of allowed
-// pairs. Rows that form dense rectangles keep the pattern's order. Each allowed pair of the other
-// rows belongs to exactly one block or lone row.
+// Pattern::arrangement() computes the arrangement once, in time proportional to the number of
+// allowed pairs. Rows that form dense rectangles keep the pattern's order. Each allowed pair of the
+// other rows belongs to exactly one block or lone row.
 #pragma once
 
 #include <span>
@@ -25,13 +24,14 @@ struct Arrangement {
   struct Extent {
     std::int32_t begin = 0, end = 0;
   };
-  // Rectangle of queries and keys with mostly allowed pairs. Each size_t indexes a Head's array.
+  // Rectangle of queries and keys with mostly allowed pairs. `queries`, `columns`, `extents` and
+  // `words` are offsets into the arrays of these names in Head.
   struct Block {
     std::int32_t rows = 0, width = 0;
     std::size_t queries = 0;  // [rows]
     std::size_t columns = 0;  // [width], ascending
-    std::size_t extents = 0;  // [row groups], column ranges that contain all allowed pairs
-    std::int64_t words = -1;  // bits of allowed pairs, [rows, ceil(width / 64)]; -1: all allowed
+    std::size_t extents = 0;  // [row groups]: columns that contain the group's pairs
+    std::int64_t words = -1;  // bit mask [rows, ceil(width / 64)]; -1: all pairs allowed
   };
   struct LoneRow {  // keys of a query that are in no block
     std::int32_t query = 0, width = 0;
@@ -49,7 +49,7 @@ struct Arrangement {
     std::vector<std::int32_t> empty;
     // Blocks of one layer share no query.
     std::vector<std::vector<Block>> layers;
-    std::vector<LoneRow> lone_rows;  // each query at most once; computed after blocks
+    std::vector<LoneRow> lone_rows;  // each query at most once; computed after the blocks
 
     StorageVector<std::int32_t> queries, columns;
     std::vector<std::uint8_t> visits;  // visit flags, one per entry of `queries`

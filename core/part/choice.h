@@ -24,7 +24,7 @@ Choice choice_from_json(const Info& info, const Json& object, std::string_view p
 // Like choice_from_json(), but parameters without a default may be missing. core/experiment fills
 // them in later.
 Choice incomplete_choice_from_json(const Info& info, const Json& object, std::string_view path);
-// Looks up the Info of the object's id with `find`: choice_from_json(join, ...).
+// Looks up the Info by the object's "type" with `find`, e.g. choice_from_json(join, ...).
 template <class InfoType>
 Choice choice_from_json(const InfoType& (*find)(std::string_view id), const Json& object,
                         std::string_view path) {
@@ -40,8 +40,8 @@ std::optional<Choice> choice_member(const InfoType& (*find)(std::string_view id)
 Json to_json(const Choice& choice);
 Choice default_choice(const Info& info);
 
-// Throws InputError for values that are missing or out of range. Call for values from the window or
-// a session: functions of an Info require valid values.
+// Throws InputError for values that are missing or out of range. The functions of an Info require
+// valid values: check values from the window or a session first.
 void check_values(const Info& info, const Values& values, std::string_view path);
 
 }  // namespace attnscope

@@ -1,7 +1,7 @@
 // Self-description of variants, encodings and other components (Info), and of their weights.
 //
-// The single source for sliders, command-line help, JSON checking, checkpoint names, the
-// explanation panel and the tests.
+// Sliders, command-line help, JSON checks, checkpoint names, the explanation panel and the tests
+// are derived from Info.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace attnscope {
 
-// Sizes that determine the shapes of weights. A negative number is a free size: it matches any size
-// of at least 1, the same size wherever it occurs (see free_dimensions()).
+// Sizes that determine the shapes of weights. A negative number is a free size, which matches any
+// size of at least 1. Equal negative numbers match equal sizes (see free_dimensions()).
 struct Dimensions {
   Index model = 0;                   // d
   Index heads = 0;                   // h
@@ -25,14 +25,14 @@ struct Dimensions {
   Index context = 0;                 // L_max: the longest supported sequence
   Index queries = 0, keys = 0;       // L_q, L_k of one operation; 0 in a model
   Index inner = 0;                   // a or f: hidden size of a variant; 0: the variant's default
-  Index batch = 1;                   // B; every item of the batch has a state
+  Index batch = 1;                   // B; each batch item has its own state
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
   Index layers = 0, vocabulary = 0;  // numbers of layers and tokens of a whole model
   bool is_memory_final = false;      // M does not grow (command `attend`)
-  // Head group: its first head, and the heads of the layer (0: the group is the whole layer).
+  // Head group: index of its first head; number of heads of its layer, 0 if the group is the layer.
   Index first_head = 0, layer_heads = 0;
 
-  // Lengths of weights with a fixed length. In a model, L_max; shorter texts use a part of them.
+  // Lengths of weights with one entry per query or key; L_max in models. Short texts use a part.
   Index query_length() const { return queries != 0 ? queries : context; }
   Index key_length() const { return keys != 0 ? keys : context; }
   Index inner_or(Index fallback) const { return inner != 0 ? inner : fallback; }
@@ -48,7 +48,7 @@ struct Dimensions {
 constexpr Index kFreeModel = -1, kFreeContext = -2, kFreeQueries = -3, kFreeKeys = -4,
                 kFreeInner = -5, kFreeMemory = -6, kFreeOldMemory = -7;  // the last two may be 0
 
-// All sizes free except those that only the caller knows: heads, key and value sizes.
+// Returns Dimensions whose sizes are free, except for the arguments.
 Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value);
 
 // Context in which a choice is validated. Unknown sizes are 0.
@@ -62,7 +62,7 @@ struct Situation {
 struct WeightFile {
   bool optional = false;  // may be missing in a file
   // Memory of earlier segments: passed by the caller, not read from a checkpoint. An operation may
-  // run without a memory, but a file must contain it even if `optional`.
+  // run without a memory, but input files of `attend` must contain it.
   bool state = false;
   bool bytes = false;     // uint8 in files; floats 0 or 1 in memory
   bool per_head = false;  // the shape may have a leading axis [h]
@@ -77,7 +77,7 @@ struct WeightTraining {
   std::function<double(const Values&)> max{};
 };
 
-enum class WeightScope { Everywhere, Operation, Model };  // both; only operations; only models
+enum class WeightScope { Everywhere, Operation, Model };  // Everywhere: operations and models
 
 // Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores the
 // tensor under the layer's prefix and `name`.
@@ -85,7 +85,7 @@ struct WeightInfo {
   std::string name{};  // "pos.bias"
   std::string help{};
   std::function<Shape(const Dimensions&, const Values&)> shape{};
-  // Initial value of an untrained model, deterministic in the seed. Empty: a model has no such
+  // Initial value of an untrained model, deterministic in the seed. Empty: models do not store this
   // weight; the operation draws it from a seed parameter or runs without it.
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
@@ -96,7 +96,7 @@ struct WeightInfo {
   WeightFile file{};
   WeightTraining training{};
   WeightScope scope = WeightScope::Everywhere;
-  std::function<bool(const Values&)> used{};  // true if these values need the weight; empty: always
+  std::function<bool(const Values&)> used{};  // true if the values need the weight; empty: always
 };
 
 // Common functions for WeightInfo::initial.
@@ -104,7 +104,7 @@ using Initial = decltype(WeightInfo::initial);
 Initial initial_zeros();
 Initial initial_ones();
 Initial initial_normal(double deviation);
-Initial initial_projection();  // normal, deviation 1 / sqrt(rows): for [.., rows, columns]
+Initial initial_projection();  // normal; deviation 1 / sqrt(rows) for shape [.., rows, columns]
 
 using NamedVars = std::map<std::string, Var, std::less<>>;
 
@@ -119,7 +119,7 @@ struct Info {
   std::vector<Parameter> parameters;
   std::vector<WeightInfo> weights;
   // Returns an error ("buckets: ...") for values within their parameters' ranges that are invalid
-  // in this situation. Returns "" for valid values and if too little of the situation is known.
+  // in this situation. Returns "" for valid values and if a necessary size is unknown.
   std::function<std::string(const Values&, const Situation&)> objection;
 
   bool uses(const WeightInfo& weight, const Values& values) const {

@@ -63,13 +63,13 @@ struct ExtraProduct {  // q'_i . k'_c
 
 enum class Source {
   Product,   // q . k and the position ingredients
-  Additive,  // add_v . tanh(q_i add_wq + k_c add_wk), no scale
+  Additive,  // additive_v . tanh(q_i additive_q + k_c additive_k), no scale
   Logits,    // `logits` (synthesizer, dynamic convolution)
 };
 enum class Normaliser {
   Softmax,       // softmax over the allowed keys of the row
   SpanSoftmax,   // softmax; each exponential is multiplied by m_z(o)
-  FeatureRatio,  // phi(q).phi(k) / sum: q, k are the features; no other ingredient, no scale
+  FeatureRatio,  // phi(q).phi(k) / sum: q and k are features; v is the only other ingredient
   None,          // the scores themselves are the weights
 };
 
@@ -95,7 +95,7 @@ struct ScoreChanges {
 struct HeadOperands : HeadTensors<Var>, ScoreChanges {
   Index batch = 1;  // B
   Index heads = 1;  // h
-  // For reports only (absolute encodings): products by term, including Content, that sum to q . k.
+  // For reports on absolute encodings: products by term, including Content; their sum is q . k.
   std::vector<ExtraProduct> split;
 };
 
@@ -119,7 +119,7 @@ struct Part : HeadOperands {
   Var logits;  // Logits: [B h or h, L_q, L_k], or [B h or h, L_q, n] with logits_index
   OffsetIndexPtr logits_index;  // index(o): the column of `logits` that a pair reads
   // For reports only: queries with separate projections, ascending. If any, q, k and v are twice as
-  // wide: these queries use the second half, others the first; q is 0 in the unused half.
+  // wide: these queries use the second half, other queries the first; q is 0 in the unused half.
   std::vector<std::int32_t> global_rows;
 
   // Allowed keys, shared by the batch.

@@ -24,8 +24,8 @@ bool contains(const Run& run, Index column) {
   return column >= run.begin && column < run.end && (column - run.begin) % run.step == 0;
 }
 
-// Extends `last` by `next` if both form one run: adjacent runs of step 1, or single columns of one
-// stepped run.
+// Appends `next` to `last` if both form one run: two adjacent runs of step 1, or a stepped run and
+// its next column.
 bool extend_run(Run& last, const Run& next) {
   if (last.rule != next.rule || last.step != next.step) return false;
   if (next.begin != last.end - 1 + last.step) return false;

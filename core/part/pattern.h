@@ -54,8 +54,8 @@ class Pattern {
   const StorageVector<Run>& runs() const { return runs_; }
   const StorageVector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
 
-  // The rows reordered for kernels (arrangement.h). Computed on first use, shared by copies of the
-  // pattern, thread-safe. Throws Stopped.
+  // Rows reordered for kernels (arrangement.h). The first call computes them; copies of the pattern
+  // share them. Thread-safe. Throws Stopped.
   std::shared_ptr<const Arrangement> arrangement() const;
 
  private:

@@ -14,8 +14,8 @@ namespace attnscope {
 namespace {
 
 // Bucket of offset o = i - j. Offsets beyond clip / 2 share buckets whose width grows
-// logarithmically up to `max_distance`, as in the released code of DeBERTa-v2. Like this code,
-// computes in single precision, because rounding determines the bucket boundaries.
+// logarithmically up to `max_distance`, as in the released code of DeBERTa-v2. Uses single
+// precision, as that code does, because rounding determines the bucket boundaries.
 Index offset_bucket(Index offset, Index clip, Index max_distance) {
   const Index middle = clip / 2, distance = std::abs(offset);
   if (distance <= middle) return offset;

@@ -31,7 +31,7 @@ Tensor large_betas(const Shape& shape, const Situation&, const Values&) {
   return Tensor::full(shape, 2);
 }
 
-// f = (1 + exp β) / (1 + exp(β − α |o|)) for distances 0 .. max_distance.  [h, max_distance + 1]
+// f = (1 + exp β) / (1 + exp(β − α |o|)) for |o| = 0 .. max_distance: [h, max_distance + 1].
 // Computed as exp(softplus(β) − softplus(β − α |o|)), which does not overflow.
 Var factors(const Var& alpha, const Var& beta, Index max_distance) {
   Tensor distances({1, max_distance + 1});

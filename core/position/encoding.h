@@ -25,15 +25,15 @@ struct EncodingContext {
 struct RotaryPair;  // core/position/rope.h
 
 struct Encoding : Info {
-  bool uses_step = false;  // also encodes the step of a recurrence over depth: parameter "step"
+  bool uses_step = false;  // also encodes the step of a recurrence over depth (parameter "step")
   bool absolute = false;   // depends on i and j, not only on i - j
   // Adds the position vectors to the input of the first layer. x: [B, L, d], positions: [L].
   // Empty for pair encodings.
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       embed;
-  // Rotates queries or keys by their positions; only for encodings that do nothing else.
-  // x: [B h, L, d_k]; positions: [L], empty for 0, 1, ...
+  // Rotates queries or keys by their positions. Set only for encodings whose only effect is the
+  // rotation. x: [B h, L, d_k]; positions: [L], empty for 0, 1, ...
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       rotate;

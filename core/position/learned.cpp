@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Placeholder for an unknown size. It differs from kFreeInner because the sizes may differ.
+// Free size of column vectors. It may differ from kFreeInner, the free size of row vectors.
 constexpr Index kFreeColumn = -8;
 
 bool is_axial(const Values& values) {

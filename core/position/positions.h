@@ -9,8 +9,8 @@
 
 namespace attnscope {
 
-// Gathers the rows of `positions` from embedding [L_max, d].  [positions, d]
-// Throws InputError "pos.embedding: expected at least 12 rows, one per position, found 8".
+// Returns the rows of `embedding` [L_max, d] at `positions` [L]: [L, d]. Throws InputError
+// "pos.embedding: expected at least 12 rows, one per position, found 8".
 Var rows_of_positions(const Var& embedding, const std::vector<std::int32_t>& positions);
 
 // 0, 1, ... count - 1.

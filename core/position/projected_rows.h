@@ -6,10 +6,10 @@
 
 namespace attnscope {
 
-// vectors [n, d] times projection [d, h d_k], split by head.  [h, n, d_k]
+// Returns vectors [n, d] times projection [d, h d_k], split by head: [h, n, d_k].
 Var projected_rows(const Var& vectors, const Var& projection, Index heads);
 
-// Projection weight.  [d, h d_k]
+// Projection weight [d, h d_k].
 WeightInfo position_projection(const char* name, const char* help);
 
 }  // namespace attnscope

@@ -13,7 +13,7 @@ struct RotaryPair {
 };
 
 // Pairs of components that the encoding "rope" rotates; all other components are unchanged.
-// length: number of tokens, for frequencies that depend on it; 0: at most the original context.
+// `length`: number of tokens, for frequencies that depend on it; 0: at most the original context.
 std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size, Index length = 0);
 
 }  // namespace attnscope

@@ -39,7 +39,7 @@ T5Buckets t5_buckets(const Values& values, bool causal) {
           .bidirectional = is_bidirectional(values, causal)};
 }
 
-// Bias that falls with the logarithm of the bucket's smallest distance, at ALiBi's rate per head.
+// Bias that falls with the logarithm of the bucket's smallest distance, times the ALiBi slope.
 Tensor falling_bias(const Shape& shape, const Situation& situation, const Values& values) {
   constexpr double kPerDoubling = 4;
   constexpr Index kFarthest = 65536;

@@ -9,10 +9,10 @@ namespace attnscope {
 class DeviceTensor {
  public:
   virtual ~DeviceTensor() = default;
-  virtual Shape shape() const = 0;      // attention weights: [B h, L_q, L_k]
+  virtual Shape shape() const = 0;      // e.g. [B h, L_q, L_k] of attention weights
   virtual Tensor download() const = 0;  // thread-safe; cached after the first call
-  // Returns `count` rows, [count, columns], of one plane of a tensor [planes, rows, columns]:
-  // first, first + step, ... Avoids downloading the other rows where possible. Thread-safe.
+  // Returns the rows first, first + step, ... of one plane of a tensor [planes, rows, columns] as
+  // [count, columns]. Avoids downloading the other rows where possible. Thread-safe.
   virtual Tensor rows(Index plane, Index first, Index step, Index count) const;
 };
 

@@ -39,7 +39,7 @@ enum class ValueType : std::uint32_t {
   I64,
   F64
 };
-constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8};  // least
+constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8};  // min.
 
 struct FormatName {
   std::uint32_t number;

@@ -1,8 +1,8 @@
 // GGUF files, versions 2 and 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 //
-// A file has metadata by key, then tensors. The numbers of tensors remain in the memory-mapped
-// file. Reading is strict: counts, lengths, dimensions and offsets are checked before memory is
-// allocated. InputErrors begin with the file's name. Unsupported number formats are errors.
+// A file has metadata by key, then tensors. Tensor data remain in the memory-mapped file. Reading
+// is strict: counts, lengths, dimensions and offsets are checked before memory is allocated.
+// InputErrors begin with the file's name. Unsupported number formats are errors.
 #pragma once
 
 #include <filesystem>

@@ -31,7 +31,7 @@ const float* element(const Matrix& m, Index row, Index column) {
   return m.data + (m.transposed ? column * m.stride + row : row * m.stride + column);
 }
 
-// Packs rows [t, t + depth) of columns [first, first + count) of B to panel [depth, panel_width].
+// Packs rows [t, t + depth), columns [first, first + count) of B to panel [depth, panel_width].
 void pack_panel(const RowKernels& kernels, const Matrix& b, Index t, Index depth, Index first,
                 Index count, float* panel) {
   if (b.transposed) {
@@ -69,7 +69,7 @@ void pack_panel(const RowKernels& kernels, const NarrowMatrix& b, Index t, Index
   for (Index r = 0; r < depth; ++r) b.widen(t + r, first, count, panel + r * panel_width);
 }
 
-// Numbers [first, first + count) of row `row` in memory. Decodes a NarrowMatrix to `scratch`.
+// Numbers [first, first + count) of the stored row `row`. A NarrowMatrix is decoded to `scratch`.
 const float* row_data(const Matrix& b, Index row, Index first, Index, float*) {
   return b.data + row * b.stride + first;
 }
@@ -78,7 +78,7 @@ const float* row_data(const NarrowMatrix& b, Index row, Index first, Index count
   return scratch;
 }
 
-// Computes rows [row, row_end) of columns [first, last), at most kMaxPanels panels, of C.
+// Computes rows [row, row_end) and columns [first, last), at most kMaxPanels panels, of C.
 template <class Right>
 void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
                     Index row_end, Index first, Index last, float* c, Index c_stride, bool add) {
@@ -105,8 +105,8 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
   }
 }
 
-// Number of shares that the rows of A are divided into. A tall A has several: a thread has usually
-// just computed its rows of A. Other matrices are divided if panels are too few.
+// Number of shares that the rows of A are divided into. A tall A is divided, because each thread
+// usually has just computed its rows. Other matrices are divided if panels are fewer than threads.
 Index row_shares(const Matrix& a, Index columns, Index panels) {
   const Index threads = thread_count(), min_shares = ceil_divide(threads, panels);
   if (a.transposed || a.rows <= columns) return min_shares;

@@ -14,8 +14,8 @@ struct Matrix {
   bool transposed = false;
 };
 
-// c: [a.rows, b.columns], rows `c_stride` numbers apart. If `add`, adds the product to c, which
-// must not overlap a or b. Requires a.columns == b.rows. Empty sums are 0.
+// c: [a.rows, b.columns], rows `c_stride` numbers apart, without overlap with a or b. Overwrites c,
+// or adds to it if `add`. Requires a.columns == b.rows; if both are 0, the product is 0.
 void multiply_matrices(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add);
 
 }  // namespace attnscope

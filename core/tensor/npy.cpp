@@ -203,7 +203,7 @@ std::string_view header_text(std::string_view bytes, const std::string& name) {
   return bytes.substr(begin, length);
 }
 
-// Returns the size of the data in bytes by the header. InputError unless it equals `found`.
+// Returns the data size in bytes that the header implies. InputError unless it equals `found`.
 std::size_t check_byte_count(const Shape& shape, std::size_t size, const std::string& descr,
                              std::size_t found, const std::string& name) {
   const std::size_t expected = byte_count(shape, size, name);
@@ -214,7 +214,7 @@ std::size_t check_byte_count(const Shape& shape, std::size_t size, const std::st
   return expected;
 }
 
-// Fixed-length strings of `length` characters with `unit` bytes each: 4 (UCS-4) or 1.
+// Type of strings with `length` characters of `unit` bytes: 4 (UCS-4) or 1.
 struct TextType {
   std::size_t unit = 1, length = 0;
   std::size_t size() const { return unit * length; }

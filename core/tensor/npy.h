@@ -17,8 +17,8 @@ namespace attnscope {
 StoredTensor read_npy(const std::filesystem::path& path);
 // Like read_npy() for a file in memory; `name` begins the messages.
 StoredTensor parse_npy(std::string bytes, std::string_view name);
-// Checks the header in `begin`, a file's first bytes, against `bytes`, the file's size. Throws the
-// InputErrors of parse_npy() and parse_npy_texts().
+// Checks a file's header. `begin` contains the file's first bytes; `bytes` is the file's size.
+// Throws the InputErrors of parse_npy() and parse_npy_texts().
 void check_npy(std::string_view begin, std::size_t bytes, std::string_view name);
 // Reads a one-dimensional array of strings (<U or |S) as UTF-8; nullopt for arrays of another type.
 std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,

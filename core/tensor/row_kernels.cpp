@@ -14,7 +14,7 @@ extern const BlockDecoders block_decoders_avx2, block_decoders_avx512;
 #ifdef ATTNSCOPE_X86
 namespace {
 
-// Clang supports the level names from version 18; earlier versions test the levels' features.
+// Clang before version 18 does not know the level names: test the features of each level.
 #if defined(__clang__) && __clang_major__ < 18
 bool has_level_3() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

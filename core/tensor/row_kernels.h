@@ -31,7 +31,7 @@ struct RowKernels {
   // Powers of two of scores. The scores are not stored. For rows r < m of a and columns x in
   // [begin, end) of packed panels with k rows (`begin` and `end` are multiples of sum_lanes):
   //   p[r][x] = 2^(a_r . column x - shift[r]) for first[r] <= x < last[r], else 0,
-  //   sums[r * sum_lanes + l] += the p[r][x] computed in vector lane l.
+  //   sums[r * sum_lanes + l] += sum of all p[r][x] computed in vector lane l.
   // shift: integers; every exponent must be in [-126, 126].
   void (*powers)(Size m, Size begin, Size end, Size k, const float* a, Size a_row,
                  const float* panels, const float* shift, const std::int32_t* first,

@@ -1,10 +1,10 @@
 // Memory for arrays, with a cache of freed blocks.
 //
-// Fresh pages cost about as much as the arithmetic that fills them. Freed blocks are therefore
+// Fresh pages cost about as much time as the arithmetic that fills them. Freed blocks are therefore
 // cached by size class, up to a limit, and reused. Large blocks request huge pages. With
 // AddressSanitizer every block is fresh, so that use after free is detected. With
 // ATTNSCOPE_GUARD_STORAGE in the environment, as in the tests, reads past a block's end yield NaN
-// and writes there abort the program.
+// and writes past it abort the program.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ constexpr std::size_t kStorageAlignment = 64;
 
 // Returns at least `bytes` uninitialised bytes, aligned to kStorageAlignment. Destroying the last
 // handle returns the block to the cache. WorkError if the system has no memory or the budget
-// (core/base/memory_budget.h) is exceeded; parallel_for bodies may exceed it. Thread-safe.
+// (core/base/memory_budget.h) is exceeded; parallel_for ignores the budget. Thread-safe.
 std::shared_ptr<void> allocate_block(std::size_t bytes);
 
 // Like allocate_block() without a handle; release_block() requires the same `bytes`.

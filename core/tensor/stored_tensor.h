@@ -63,10 +63,10 @@ struct StoredTensor {
   const std::uint8_t* bytes = nullptr;
   std::shared_ptr<const void> owner;  // keeps bytes alive
   bool mapped = false;                // bytes are in a mapped file and can be read again
-  bool transposed = false;            // bytes hold the transpose of the matrix
+  bool transposed = false;            // bytes contain the transpose of the matrix
 
-  // Copies of the numbers. The source pages of a `mapped` tensor are released afterwards, so that
-  // reading a whole file needs little more memory than its tensors.
+  // Copies of the numbers. floats() and copy() then release the source pages of a `mapped` tensor,
+  // so that reading a whole file needs little more memory than its tensors.
   Tensor floats() const;           // F32, F16, BF16, F64, quantised; not `transposed`
   StoredTensor copy() const;       // same dtype
   ByteTensor byte_values() const;  // U8, Bool

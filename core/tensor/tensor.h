@@ -66,7 +66,7 @@ class Array {
   }
 
   Array reshaped(Shape shape) const;            // same storage; element counts must agree
-  Array slice(Index first, Index count) const;  // rows [first, first + count) of axis 0, shared
+  Array slice(Index first, Index count) const;  // rows [first, first + count); same storage
   Array copy() const;
 
  private:

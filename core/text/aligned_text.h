@@ -34,7 +34,7 @@ class AlignedText {
   // Span of the original text that a span of this text comes from; empty for an empty span.
   Span origin(Span part) const;
 
-  // Replaces the text after its first `dropped` characters, which are removed.
+  // Removes the first `dropped` characters of the text and replaces the rest.
   void rewrite(const std::vector<NewCharacter>& characters, std::size_t dropped = 0);
 
   // Append text with its alignment.

@@ -172,7 +172,7 @@ std::shared_ptr<const Tokenizer> build_tokenizer(const LearnedVocabulary& learne
   const auto list = [](std::string& lines, const std::string& line) {
     lines += (lines.empty() ? "\n   " : ",\n   ") + line;
   };
-  std::string vocabulary, merges;  // ordered by id, as in published files
+  std::string vocabulary, merges;  // in order of id and merge, as in published files
   for (std::size_t id = 0; id < learned.tokens.size(); ++id) {
     list(vocabulary, Json(to_byte_alphabet(learned.tokens[id])).dump() + ": " + std::to_string(id));
   }

@@ -26,7 +26,7 @@ class ByteTrie {
       if (nodes_[node].number >= 0) found(i + 1 - at, nodes_[node].number);
     }
   }
-  // Size of the longest key at text[at...]; sets `number` to its number. 0: no key.
+  // Returns the size of the longest key at text[at...] and sets `number` to its number; 0: no key.
   std::size_t longest(std::string_view text, std::size_t at, std::int32_t& number) const;
 
  private:

@@ -13,12 +13,12 @@ using Texts = std::vector<std::string_view>;
 
 struct ChatFamily {
   std::string_view name;
-  Texts markers, absent;  // present and missing texts in a template; "\n" is a line end
+  Texts markers, absent;  // texts that templates of the family contain and lack
   std::string_view user, user_end;
-  std::string_view reply;  // a template can append, e.g. "<think>"
+  std::string_view reply;  // begin of the reply; a template may extend it, e.g. by "<think>"
   bool trims = false;
   std::string_view opening{};
-  std::string_view system{}, system_end{};  // begin and end of a default message
+  std::string_view system{}, system_end{};  // begin and end of a default system message
 };
 
 // The first family whose markers are present applies.
@@ -197,7 +197,7 @@ std::vector<std::string> written_texts(std::string_view source) {
   return texts;
 }
 
-// Default system message that one of the texts states in full; "" if none.
+// Default system message that one of the texts contains completely; "" if none.
 std::string stated_system(const ChatFamily& family, const std::vector<std::string>& texts) {
   if (family.system.empty()) return "";
   for (const std::string_view text : texts) {
@@ -237,7 +237,7 @@ std::string granite_system(std::string_view chat_template) {
          "<|end_of_text|>\n";
 }
 
-// Begin of the reply: the family's, or a longer text that the template always writes.
+// Returns family.reply, or a text of the template that extends it.
 std::string reply_begin(const ChatFamily& family, std::string_view chat_template) {
   const std::size_t prompt = chat_template.rfind("add_generation_prompt");
   std::string reply(family.reply);

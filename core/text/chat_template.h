@@ -27,10 +27,10 @@ struct ChatFormat {
 // Many templates add a default system message to a conversation without one. `before` contains:
 // - ChatML, Phi-3, Zephyr, EXAONE, Megrez, Kimi K2, DeepSeek Coder: the message if the template
 //   contains it in one piece; messages composed of several pieces (SmolLM3) are left out.
-// - Llama 3.1 and later: its two dates. "Today Date" is the fixed default of the template.
+// - Llama 3.1 and later: a message with two dates. "Today Date" is the template's fixed default.
 // - Granite 4.0: the message assigned to a variable. Ling 2, openPangu: their constant message.
-// - Granite 3, gpt-oss, Mistral Small, Solar Open: no message: theirs contains the current date.
-// - Others: none.
+// - Granite 3, gpt-oss, Mistral Small, Solar Open: none, as theirs contains the current date.
+// - Other families: none.
 ChatFormat chat_format(std::string_view chat_template, std::string_view place);
 
 }  // namespace attnscope

@@ -68,7 +68,6 @@ bool is_abbreviation(const std::vector<PlacedCharacter>& text, std::size_t stop)
   return capital || is_one_of(std::string_view(word), kTitles);
 }
 
-// Marks the characters that end sentences.
 std::vector<bool> sentence_ends(const std::vector<PlacedCharacter>& text) {
   std::vector<bool> ends(text.size(), false);
   for (std::size_t n = 0; n < text.size(); ++n) {

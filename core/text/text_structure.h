@@ -9,7 +9,6 @@
 
 namespace attnscope {
 
-// Tokens are counted from 0.
 struct TextStructure {
   std::vector<Index> sentence;   // [L] sentence of each token: 0, 1, ... without gaps
   std::vector<Index> enclosing;  // [L] token of the innermost bracket or quotation mark open before
@@ -21,10 +20,11 @@ struct TextStructure {
 };
 
 // Finds the structure of a text. `bytes`: the text of each token, "" for tokens without text. A
-// sentence ends at an empty line, and after . ! ? … or their wide forms with any closing marks. A
-// space or the end of the text must follow, except after wide forms. Abbreviations such as "Mr."
-// and single capital letters with a full stop do not end a sentence. Brackets are ( [ { and their
-// counterparts, “ ” « » and straight quotation marks; unmatched brackets are ordinary characters.
+// sentence ends at an empty line, and after . ! ? … or their wide forms, including closing brackets
+// and quotation marks after them. A space or the end of the text must follow, except after wide
+// forms. Abbreviations such as "Mr." and single capital letters with a full stop do not end a
+// sentence. Brackets are ( [ { and their counterparts, “ ” « » and straight quotation marks;
+// unmatched brackets are ordinary characters.
 TextStructure text_structure(const std::vector<std::string>& bytes);
 
 }  // namespace attnscope

@@ -45,7 +45,7 @@ class Tokenizer {
 };
 
 // Loads a folder's tokenizer from the first of these that exists: tokenizer.json; vocab.json and
-// merges.txt; vocab.txt; spiece.model or tokenizer.model; source.spm and vocab.json. Applies the
+// merges.txt; source.spm and vocab.json; vocab.txt; spiece.model or tokenizer.model. Applies the
 // settings of tokenizer_config.json, if present. Supports BPE, WordPiece, Unigram and word-level
 // models, with the pre- and post-processing of the Hugging Face and SentencePiece libraries.
 // InputError names unsupported features.
@@ -67,7 +67,7 @@ std::string visible(std::string_view bytes);
 
 // Replaces leading and trailing spaces in visible().
 inline constexpr std::string_view kSpaceMarker = "␣";
-// Removes the markers from a label or a sentence with quoted labels. Markers between words of a
+// Removes space markers from a label or a sentence with quoted labels. Markers between words of a
 // label become spaces; a label that consists of markers is unchanged.
 std::string without_space_markers(std::string_view text);
 

@@ -11,7 +11,7 @@ class Utf8Stream {
   // Appends bytes and returns all complete characters. Each invalid byte becomes U+FFFD. An
   // incomplete character remains for the next call.
   std::string push(std::string_view bytes);
-  // Returns the remaining bytes as U+FFFD.
+  // Returns U+FFFD for each remaining byte.
   std::string finish();
 
  private:

@@ -1,6 +1,6 @@
 // Grouping of tokens into words.
 //
-// A token continues the word before it if the concatenated text has no word boundary between them:
+// A token continues the word before it if no word boundary separates them. There is no boundary
 // - within a character (tokens can be single bytes), or between a letter and its accent;
 // - between letters, numbers and "_": "sa" "il" "or", "GPT" "2";
 // - next to an apostrophe between letters ("don" "'t"), or a point or comma between numbers;

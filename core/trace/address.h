@@ -14,14 +14,14 @@ struct Address {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;
   Index segment = 0;  // segment of a text that is read in segments
-  Index step = 0;     // step of a recurrence over depth, from 1; forward pass of generation
+  Index step = 0;     // step of a recurrence over depth (from 1), or forward pass of a generation
   Index layer = 0;
   Index group = 0;  // head group within the layer
   auto operator<=>(const Address&) const = default;
 };
 
 // True for address components, other than layer and group, that take several values in a model.
-// `kind`: in the decoder.
+// `kind` refers to the decoder.
 struct AddressParts {
   bool stack = false, kind = false, segment = false, step = false;
 };
@@ -32,7 +32,7 @@ struct Located {
   std::string name;
   Address address;
   Numbers values;
-  bool by_head = false;  // the first axis is the head; groups of a layer are concatenated
+  bool by_head = false;  // the first axis is the head; files concatenate the groups of a layer
 };
 
 }  // namespace attnscope

@@ -33,8 +33,8 @@ struct PartChoice {
   bool operator==(const PartChoice&) const = default;
 };
 
-// Values of each component of a TracePart for which the run has attention if the other components
-// stay unchanged. Ascending, including the current value.
+// Values for which the run has attention, ascending: all stacks; kinds of the current stack; steps
+// and segments if all other components keep their current values.
 struct PartAlternatives {
   std::vector<Stack> stacks;
   std::vector<AttentionKind> kinds;

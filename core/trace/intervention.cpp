@@ -250,7 +250,7 @@ std::vector<const Intervention*> pattern_changes(const Interventions& interventi
   return result;
 }
 
-// Adds a run without the columns `gaps`.
+// Adds a run without the columns in `gaps`.
 void add_run_except(PatternBuilder& builder, const Run& run, const std::set<Index>& gaps) {
   Index begin = run.begin;
   for (auto it = gaps.lower_bound(run.begin); it != gaps.end() && *it < run.end; ++it) {

@@ -12,8 +12,8 @@
 // applied repeatedly. Pairs of a text that is read in segments cannot be addressed.
 //
 // Forbid and force apply to all layers and heads, or to those given by layer= and head=. Forbid
-// takes precedence over force. Positions count from 0 in the tokens of the run. A text extends to
-// the end of the line and must be a single token.
+// takes precedence over force. Positions count from 0 in the tokens of the run. The text after
+// text= extends to the end of the line and must be a single token.
 #pragma once
 
 #include <cstdint>
@@ -71,8 +71,8 @@ bool is_off(const Interventions& interventions, Index layer, Index head);
 // True if an intervention changes the allowed keys of heads [first_head, first_head + heads).
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads);
-// Pattern [L, L] of these heads after the interventions. Keeps the rules; has fewer keys. Throws
-// InputError if a forced pair (query and key) is not allowed by the pattern.
+// Returns the pattern [L, L] of these heads after the interventions: fewer keys, the same rules.
+// Throws InputError if a forced pair (query and key) is not allowed by the pattern.
 Pattern changed_pattern(const Pattern& pattern, const Interventions& interventions, Index layer,
                         Index first_head, Index heads);
 

@@ -15,13 +15,13 @@ class Recorder {
   bool on() const { return trace_ != nullptr; }
   void set_parts(AddressParts parts);
   void attention(AttentionTap tap);
-  // "embed", "layers.0.residual": rows of one segment, [rows, d].
+  // Rows [rows, d] of one segment, e.g. "embed" or "layers.0.residual".
   void rows(const std::string& name, const Tensor& values, Index segment);
   void values(const std::string& name, const Tensor& values);
   void counts(const std::string& name, const IntTensor& values);
-  // Rows with an address: "gate.attention" [rows, d] of a layer.
+  // Rows [rows, d] with an address, e.g. "gate.attention" of a layer.
   void located_rows(const std::string& name, const Address& address, const Tensor& values);
-  // Heads of a group: "state" [h, ..]. The last segment replaces earlier ones.
+  // Tensor [h, ..] of a head group, e.g. "state". Values of a later segment replace earlier ones.
   void located_heads(const std::string& name, const Address& address, const Tensor& values);
   void logits(const Tensor& values, Index segment);  // `values` may be undefined
   void finish();

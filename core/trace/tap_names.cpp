@@ -24,7 +24,7 @@ Tensor combine(const std::vector<Tensor>& parts, bool adds_axis) {
   return result;
 }
 
-// True if both have the same shape, or differ at most in the first axis if `ignore_first`.
+// True if the shapes are equal. If `ignore_first`, the first axes may differ.
 bool shapes_match(const Tensor& a, const Tensor& b, bool ignore_first) {
   Shape x = a.shape(), y = b.shape();
   if (x.size() != y.size()) return false;
@@ -60,7 +60,7 @@ bool can_join(const Families& families, bool by_group) {
   });
 }
 
-// Joins the component if possible; otherwise returns false and leaves the taps unchanged.
+// Joins the taps over the component. Returns false and changes nothing if that is impossible.
 bool join(Taps& taps, Index Address::*component, bool by_group) {
   const Families families = group_taps(taps, component);
   if (!can_join(families, by_group)) return false;
@@ -127,7 +127,7 @@ std::vector<NamedTensor> join_located(const Trace& trace) {
   for (const Located<Tensor>& tap : trace.located) by_name[tap.name].push_back(tap);
   std::vector<NamedTensor> result;
   for (const auto& [name, taps] : by_name) {
-    // Segments need no joining: rows are concatenated already; states are of the last segment.
+    // Recorder has already concatenated rows of segments, and keeps states of the last segment.
     AddressParts parts = trace.parts;
     parts.segment = false;
     for (NamedTensor& tensor : join_taps(taps, parts, taps.front().by_head, false)) {

@@ -2,8 +2,8 @@
 //
 // Address components are joined in the order group, layer, step, segment: groups are concatenated
 // along the heads; layers, steps and segments become leading axes. Groups can be joined if their
-// shapes differ only in heads; other components, if shapes agree and each value occurs with all
-// values of the other components. A component that is not joined is part of each name:
+// shapes differ only in heads. Other components can be joined if shapes agree and each value occurs
+// with all values of the other components. A component that is not joined is part of each name:
 // "state.layer=1".
 #pragma once
 

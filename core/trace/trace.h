@@ -31,8 +31,8 @@ struct AttentionTap : AttentionMethod {
   std::vector<Index> heads;     // the group's heads, numbered within the layer
   OperationResult result;       // batch 1; `part` contains q, k, v
   HeadTensors<Tensor> input{};  // projections before rotation; v may be undefined
-  // Combines the layer's heads: concatenated head outputs times the output projection, plus its
-  // bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not available
+  // Maps the layer's concatenated head outputs [n, h d_v] to [n, d] by the output projection and
+  // its bias. Shared with the model; empty if not available.
   std::function<Tensor(const Tensor&)> combine_heads{};
   NamedVars encoding_weights;  // weights of the encoding: "pos.bias"; shared with the model
   // Text rows in the memory columns, in order. Memory columns precede the segment's columns.
@@ -45,7 +45,7 @@ struct AttentionTap : AttentionMethod {
   // Map of a head, [L_q, L_k]. Throws InputError if the map is neither stored nor recomputable, or
   // too large to materialise; use tiles then.
   Tensor attention(Index head_in_group) const;
-  // Rows [first, first + count) of the map.  [count, L_k]
+  // Rows [first, first + count) of the map: [count, L_k].
   Tensor rows(Index head_in_group, Index first, Index count) const;
 };
 
@@ -125,7 +125,7 @@ struct Trace {
   const std::vector<TraceToken>& text_tokens() const;
   // All tokens of the stream. Throws std::logic_error if there is no such stream.
   const std::vector<TraceToken>& tokens_of(const StreamRows& rows) const;
-  // Index in the stream of the token of row `row` of `count` rows; -1: no token, or unknown.
+  // Stream index of the token in row `row` of a map with `count` rows; -1: no token, or unknown.
   Index token_index(const StreamRows& rows, Index count, Index row) const;
 };
 

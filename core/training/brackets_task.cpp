@@ -1,5 +1,5 @@
-// Nested brackets of four kinds: the last open bracket determines the closing one. That bracket is
-// farther back at deeper nesting: easy and hard tokens for adaptive computation time (Dehghani et
+// Nested brackets of four kinds: the last open bracket determines the closing one. Its distance
+// grows with the nesting, so that adaptive computation time has easy and hard tokens (Dehghani et
 // al., 2018, Universal transformers, arXiv:1807.03819; Graves, 2016, arXiv:1603.08983).
 #include <string_view>
 #include <vector>

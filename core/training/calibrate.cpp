@@ -18,8 +18,8 @@ struct CalibrationWindow {
   std::vector<std::int32_t> guesses{};  // most likely tokens of the full model, [L]
 };
 
-// End of the chunk of text that begins at `first`: before a single space between two words, where
-// all tokenizers split a text.
+// Returns the end of the chunk of text that begins at `first`. A chunk ends before a single space
+// between two words, because all tokenizers split a text there.
 std::size_t chunk_end(std::string_view text, std::size_t first) {
   constexpr std::size_t kMinChunk = std::size_t{1} << 16;  // bytes
   const auto is_space = [](char c) { return c == ' ' || c == '\n'; };
@@ -104,7 +104,7 @@ double run_full_model(const Model& model, std::vector<CalibrationWindow>& window
   return tally.score().loss;
 }
 
-// Measures the effect of exits at a threshold. Requires the guesses of the full model.
+// Measures the effect of exits at a threshold. Requires the windows' guesses.
 ExitEffect measure_exits(const Model& model, const std::vector<CalibrationWindow>& windows,
                          double threshold) {
   ExitEffect effect{.threshold = threshold};

@@ -17,8 +17,8 @@ enum class CalibrationMethod {
   // Confident adaptive language modeling, arXiv:2207.07061). With probability at least 1 - level,
   // the fraction of tokens whose guess differs from the full model's stays below the tolerance.
   LearnThenTest,
-  // Fewest layers with a loss at most `tolerance` nats per token above the full model's (Elbayad et
-  // al., 2020, Depth-adaptive transformer, arXiv:1910.10073); no guarantee.
+  // Fewest layers while the loss exceeds the full model's by at most `tolerance` nats per token
+  // (Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073); no guarantee.
   GridSearch,
 };
 CalibrationMethod calibration_method(std::string_view name);  // "test", "grid"; InputError

@@ -38,7 +38,7 @@ void check_predicts(const Checkpoint& checkpoint);
 // tokenizer puts a special token before it. Models with segments process the text as one sequence,
 // segment by segment, in constant memory. For masked language models, tokens are masked at random
 // as in training, with a fixed seed, and bytes are not counted. Throws InputError for an empty text
-// or a model without a tokenizer; all evaluations throw as check_predicts() does.
+// or a model without a tokenizer. All evaluations call check_predicts().
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
                          const EvaluationOptions& settings);
 

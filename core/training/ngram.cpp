@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Key of at most 7 bytes. The length in the top byte distinguishes "" from "\0".
+// Key of at most 7 bytes. Their number, in the byte above them, distinguishes "" from "\0".
 std::uint64_t key(std::string_view bytes) {
   std::uint64_t k = bytes.size();
   for (const char c : bytes) k = k << 8 | static_cast<unsigned char>(c);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index kPiece = Index{1} << 13;  // maximum size of a Piece, in numbers
 
-// Sums short stretches in float lanes, which the compiler vectorises, and their sums in double.
+// Sums squares of short stretches in float lanes, which vectorise, and adds these sums in double.
 double squared_norm(const float* numbers, Index count) {
   constexpr Index kLanes = 64, kStretch = 4096;
   double sum = 0;

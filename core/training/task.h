@@ -22,7 +22,7 @@ class Task {
   // Returns the `count` sequences number, number + 1, ..., which belong to one step. Does not
   // depend on earlier calls, so that resuming needs no state. Targets of -1 are not counted.
   virtual Batch batch(std::uint64_t number, Index count) = 0;
-  // Score on all held-out data or, unless `use_all`, on a sample that costs at most a few training
+  // Score on all held-out data if `use_all`, else on a sample that costs at most a few training
   // steps. NaN if nothing is held out.
   virtual Score score(const Checkpoint& checkpoint, bool use_all) const = 0;
 };
@@ -51,7 +51,7 @@ struct TaskInfo {
   Reads reads = Reads::Tokens;
   std::string input = "text";
   bool masks_tokens = false;  // the model predicts masked tokens and need not be causal
-  std::string files;          // required contents of the plan's `text`: "text files"
+  std::string files;          // required contents of the plan's `text`, e.g. "text files"
   // Tokens per sequence; null: the plan determines their number.
   std::function<Index(const TrainingPlan&)> length{};
   void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an incompatible plan

@@ -26,7 +26,7 @@ struct TrainingPlan {
   ModelConfig model;
   std::vector<std::filesystem::path> text;      // training files: texts or images
   std::vector<std::filesystem::path> held_out;  // not used in training or byte-pair encoding
-  double held_out_share = 0;  // this last fraction of each text, or of the images, is also held out
+  double held_out_share = 0;     // fraction at the end of each text, or of the images, held out
   std::filesystem::path folder;  // for checkpoint and log
   Index steps = 2000;
   Index batch = 12;       // sequences per step

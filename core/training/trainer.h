@@ -34,13 +34,13 @@ class Trainer {
   const std::string& log_warning() const { return log_warning_; }
 
   // Trains on one batch and returns the new row of the log. Throws Stopped, or WorkError if the
-  // loss is not finite, without changing the model or the last save.
+  // loss is not finite; neither changes the model or the last save.
   LossRow step();
 
   // Copy of the current model, unaffected by later steps.
   std::shared_ptr<const Checkpoint> snapshot() const;
 
-  // Score on held-out data (Task::score()); also added to the log.
+  // Returns the score on held-out data (Task::score()) and adds it to the log.
   Score score(bool use_all);
 
   // Writes the folder's files listed in train.h.

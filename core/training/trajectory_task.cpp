@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training walks
+constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training seeds
 constexpr Index kTokensPerStep = 3;
 
 // Fraction of cells from which the most likely actions, conditioned on the highest return, reach

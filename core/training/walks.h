@@ -9,8 +9,8 @@
 namespace attnscope {
 
 // 5 x 5 cells with the goal in the middle. Each step costs 0.1 until the goal is reached, so that
-// the return to go equals the remaining steps. A state is row and column, from -1 to 1 with the
-// goal at 0; actions are up, right, down and left, and a step across the border has no effect.
+// the return to go is -0.1 times the number of remaining steps. A state is row and column, from -1
+// to 1 with the goal at 0. Actions: up, right, down, left; a step across the border has no effect.
 struct Grid {
   static constexpr Index kSide = 5, kActions = 4, kStateSize = 2;
   static constexpr Index kCells = kSide * kSide, kGoal = kCells / 2;
@@ -27,8 +27,8 @@ struct Grid {
 // reaches it in steps + 1. Returns [B, T], states [B, T, 2], actions and targets [B, T].
 Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index steps);
 
-// Batch of unfinished walks, for predicting their next actions. cells: visited cells, [B][t + 1];
-// actions: their actions, [B][t]; desired_steps: desired number of steps to the goal, [B].
+// Batch of unfinished walks, for predicting their next actions. cells [B][t + 1]: visited cells;
+// actions [B][t]; desired_steps [B]: desired steps to the goal.
 Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
                        const std::vector<std::vector<Index>>& actions,
                        const std::vector<Index>& desired_steps);

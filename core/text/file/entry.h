@@ -1,4 +1,4 @@
-// A JSON value in a tokenizer file and its location, which begins the messages of InputErrors.
+// Entry: a JSON value in a tokenizer file, and its location, with which InputErrors begin.
 #pragma once
 
 #include <cstdint>

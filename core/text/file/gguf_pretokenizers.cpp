@@ -98,7 +98,7 @@ Steps deepseek_coder() {
   return {"[\r\n]", R"(\s?\p{L}+)", R"(\s?\p{P}+)", "[一-龥ࠀ-一가-퟿]+", kDigit};
 }
 
-// Finds digits in the byte alphabet, where parts of other characters look like digits, too.
+// Splits digits in the byte alphabet, where bytes of other characters can also be digits ("²").
 Steps falcon() {
   return {R"({"type": "Punctuation", "behavior": "Contiguous"})",
           R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,

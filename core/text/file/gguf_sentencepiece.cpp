@@ -47,7 +47,7 @@ std::string character_map(const Json& metadata, const GgufVocabulary& vocabulary
   return bytes;
 }
 
-// Stored type. BPE models have no type for unused tokens: these become control tokens.
+// Token type in the file. BPE models have no type for unused tokens, which become control tokens.
 GgufTokenType piece_type(GgufTokenType type, bool unigram) {
   return type == GgufTokenType::Unused && !unigram ? GgufTokenType::Control : type;
 }

@@ -16,13 +16,13 @@
 namespace attnscope {
 
 // `metadata`: a flat object with the keys of the file. `place` (the file) begins the messages of
-// InputErrors, which name an unsupported model, pre-tokenizer or value. save() writes
-// gguf_tokenizer_files().
+// InputErrors, which name an unsupported model, pre-tokenizer or value. The tokenizer's save()
+// writes gguf_tokenizer_files().
 std::shared_ptr<const Tokenizer> gguf_tokenizer(const Json& metadata, const std::string& place);
 
-// Equivalent Hugging Face files for tokenizer_from_files(), contents by name: one of
-// tokenizer.json, spiece.model and tokenizer.model; and tokenizer_config.json, with the chat
-// template. Loading these files is slower than gguf_tokenizer().
+// Returns equivalent Hugging Face files for tokenizer_from_files(), contents by name:
+// tokenizer_config.json (with the chat template) and one of tokenizer.json, spiece.model and
+// tokenizer.model. Loading these files is slower than gguf_tokenizer().
 std::map<std::string, std::string> gguf_tokenizer_files(const Json& metadata,
                                                         const std::string& place);
 

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Markers that end a reply or frame code to fill in. Some files give them the type "normal".
+// Tokens that end a reply or mark parts of fill-in-the-middle prompts; Normal in some files.
 // clang-format off
 constexpr std::string_view kControlTokens[] = {
     "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
@@ -196,7 +196,7 @@ class GgufReader {
       const GgufPretokenizer& pretokenizer = *find_gguf_pretokenizer(all_.pre);
       adds_begin = pretokenizer.adds_begin;
       adds_separator = pretokenizer.adds_separator;
-      // Some files of Gemma 4 wrongly state false.
+      // Some files of Gemma 4 wrongly contain false.
       forces_begin = adds_begin && pretokenizer.alphabet == GgufAlphabet::MarkedSpaces;
     }
     const auto flag = [&](const char* key, bool fallback) {
@@ -229,7 +229,7 @@ class GgufReader {
     if (!is_bpe() || find_gguf_pretokenizer(all_.pre)->alphabet != GgufAlphabet::Bytes) return;
     for (std::size_t n = 0; n < all_.tokens.size(); ++n) {
       std::string& token = all_.tokens[n];
-      // Tokens outside of the byte alphabet never occur in a text; labels show their names.
+      // Tokens outside of the byte alphabet never occur in a text. Labels show the original token.
       if (!is_matched_in_text(all_.types[n]) && !from_byte_alphabet(token)) {
         token = to_byte_alphabet(token);
       }

@@ -1,4 +1,4 @@
-// Tokens, types and special tokens of a GGUF file, checked.
+// Checked tokens, types and special tokens of a GGUF file.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class GgufTokenType : std::int8_t {
   Byte          // "<0x0A>"
 };
 
-bool is_matched_in_text(GgufTokenType type);  // true: before the text is normalized and split
+bool is_matched_in_text(GgufTokenType type);  // before the text is normalized and split
 
 // Ids of special tokens; -1: no such token.
 struct GgufSpecialTokens {

@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// Steps of a section of tokenizer.json. The section is absent or a step. A step of type "Sequence"
+// Steps of a section of tokenizer.json. A section is one step or absent. A step of type "Sequence"
 // contains further steps, possibly sequences, in its member `list`.
 std::vector<Entry> section_steps(const Entry& root, const char* section, const char* list);
 
@@ -17,7 +17,7 @@ void read_normalizers(const Entry& root, PipelineSteps& steps);
 void read_splitters(const Entry& root, PipelineSteps& steps);
 void read_added_tokens(const Entry& list, PipelineSteps& steps);
 void read_model(const Entry& root, PipelineSteps& steps);  // includes the added tokens
-// Set steps.model. `steps` already has the vocabulary and added tokens; `root` is the whole file.
+// Set steps.model. `steps` must contain the vocabulary and added tokens; `root` is tokenizer.json.
 void set_bpe_model(const Entry& root, Merges merges, PipelineSteps& steps);
 void set_wordpiece_model(const Entry& root, PipelineSteps& steps);
 void read_processors(const Entry& root, PipelineSteps& steps);

@@ -20,7 +20,7 @@ class ProtobufMessage {
     std::uint32_t number = 0;
     std::uint64_t value = 0;  // an integer, or the bits of a float
     std::string_view bytes;   // a string, bytes or a message
-    int kind = 0;             // wire type: 0 varint, 1: 8 bytes, 5: 4 bytes, 2: length and bytes
+    int kind = 0;             // wire type; 0: varint, 1: 8 bytes, 2: length and bytes, 5: 4 bytes
 
     float real() const {
       const auto bits = static_cast<std::uint32_t>(value);

@@ -161,7 +161,7 @@ void add_model(const SentencePieceModel& model, const std::string& where, Pipeli
   }
 }
 
-// Adds the special tokens, which are never matched in a text.
+// Marks control and unknown tokens as special. They are never matched in a text.
 void add_marks(const SentencePieceModel& model, PipelineSteps& steps) {
   for (std::size_t n = 0; n < model.pieces.size(); ++n) {
     if (model.types[n] != kControl && model.types[n] != kUnknown) continue;
@@ -278,7 +278,7 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
   for (std::int32_t id = 0; id < steps.vocabulary->size(); ++id) {
     const std::string& token = steps.vocabulary->token(id);
     const bool is_language = token.starts_with(">>") && token.ends_with("<<") && token.size() > 4;
-    if (!is_language) continue;  // ">>fra<<", before the text
+    if (!is_language) continue;  // ">>fra<<" precedes the text
     AddedToken added;
     added.content = token;
     added.id = id;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxCached = 1 << 16;   // pieces
 constexpr std::size_t kMaxCachedPiece = 64;   // bytes
-constexpr std::int32_t kSingleCodes = 0x200;  // codes below have precomputed token ids
+constexpr std::int32_t kSingleCodes = 0x200;  // code points below it have precomputed token ids
 
 class BpeModel final : public TokenModel {
  public:

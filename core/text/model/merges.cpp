@@ -13,7 +13,7 @@ std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
          static_cast<std::uint32_t>(right);
 }
 
-// Random per process, so that a file cannot provoke collisions.
+// Random per process, so that a file cannot provoke hash collisions.
 std::uint64_t hash_seed() {
   static const std::uint64_t seed = std::uint64_t{std::random_device{}()} * 0x100000001u;
   return seed;

@@ -30,7 +30,7 @@ void lowercase(AlignedText& text);
 NormalizerPtr strip_accents_normalizer();  // removes combining marks
 
 struct BertOptions {
-  bool clean_text = true;          // removes controls, white space becomes " "
+  bool clean_text = true;          // removes control characters; white space becomes " "
   bool chinese_characters = true;  // adds " " on both sides of Chinese characters
   bool strip_accents = true;       // decomposes and removes non-spacing marks
   bool lowercase = true;
@@ -40,13 +40,13 @@ NormalizerPtr bert_normalizer(const BertOptions& options);
 NormalizerPtr replace_normalizer(Expression pattern, std::string replacement);
 NormalizerPtr prepend_normalizer(std::string prefix);  // leaves empty text unchanged
 NormalizerPtr strip_normalizer(bool left, bool right);
-NormalizerPtr nmt_normalizer();         // SentencePiece's: removes controls, maps spaces to " "
+NormalizerPtr nmt_normalizer();         // removes control characters; white space becomes " "
 NormalizerPtr byte_level_normalizer();  // maps bytes to GPT-2's alphabet
 
 // SentencePiece's replacement table ("precompiled_charsmap"). precompiled_normalizer() replaces
 // grapheme clusters, as tokenizer.json does. sentencepiece_normalizer() replaces longest matches,
-// as SentencePiece does, skips the texts `untouched`, and handles white space. Both throw
-// InputError, beginning with `where`, for a damaged table.
+// as SentencePiece does, leaves the texts in `untouched` unchanged, and applies `spaces`. Both
+// throw InputError, beginning with `where`, for a damaged table.
 NormalizerPtr precompiled_normalizer(std::string_view table, std::string_view where);
 struct SentencePieceSpaces {
   bool remove_extra = true;  // trims and collapses spaces

@@ -71,7 +71,7 @@ std::size_t count_characters(std::string_view text) {
   return count;
 }
 
-// Appends the characters of `by`, replacing `old_count` ones; inserts or removes at the end.
+// Appends `by`, which replaces `old_count` characters: the last ones are inserted or removed.
 void replace_part(std::vector<NewCharacter>& to, std::size_t old_count, std::string_view by) {
   const std::size_t first = to.size();
   for (std::size_t at = 0; at < by.size();) to.push_back({next_code(by, at), 0});

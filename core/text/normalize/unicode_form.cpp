@@ -58,7 +58,7 @@ std::int32_t compose_pair(std::int32_t a, std::int32_t b) {
   return utf8proc_normalize_utf32(pair, 2, options) == 1 ? pair[0] : -1;
 }
 
-// UAX 15, D117: composes each character with the last starter, unless one in between blocks it.
+// UAX 15, D117: composes characters with the last starter, unless one between them blocks it.
 void compose(std::vector<Decomposed>& text) {
   std::vector<Decomposed> all;
   std::ptrdiff_t starter = -1;

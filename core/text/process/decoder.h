@@ -19,7 +19,7 @@ class Decoder {
   void add_word_pieces(std::string prefix, bool cleanup);  // removes "##" or adds a space
   void add_word_ends(std::string suffix);                  // "</w>" to a space
   void add_replacement(Expression what, std::string with);
-  // Strips up to `front` and `back` times `character` at the ends of the whole text.
+  // Removes up to `front` copies of `character` at the text's start and up to `back` at its end.
   void add_strip(char character, std::size_t front, std::size_t back);
 
   std::string bytes(std::string token) const;  // text of one token

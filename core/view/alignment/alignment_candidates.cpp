@@ -20,7 +20,6 @@ Index beam_step(const Page& page, const ShownAlignment& shown) {
   return n < static_cast<Index>(shown.target.search.steps.size()) ? n : -1;
 }
 
-// Draws the beams at a search step.
 void draw_beams(Page& page, const Box& box, const GeneratedTarget& target, std::size_t step) {
   TokenBars bars;
   bars.first = second_colour();

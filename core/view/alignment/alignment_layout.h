@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Letter in focus: the hovered letter, else that of the parameter "step", else the least certain.
+// Letter in focus: the hovered letter, else the letter of "step", else the least certain letter.
 struct AlignmentFocus {
   Index row_count = 0;      // number of visible letters
   Index row = 0, key = -1;  // key: the hovered source token; -1: none

@@ -16,14 +16,14 @@ namespace attnscope {
 Tensor alignment_weights(const GeneratedTarget& target, const ViewSettings& view);
 std::string describe_weights(const GeneratedTarget& target, const ViewSettings& view);
 
-// Predicted probability of each token of the target.  [rows]
+// Predicted probability of each token of the target: [rows].
 std::vector<double> target_probabilities(const GeneratedTarget& target);
 // The `count` most likely tokens for row `row` of the target, in descending order.
 std::vector<Candidate> candidates_at(const GeneratedTarget& target, Index row, Index count);
 // Label of a candidate, in the style of generated_labels().
 std::string candidate_label(const GeneratedTarget& target, std::int32_t id);
 
-// Number of letters of the target: its rows without that of the end token.
+// Number of letters of the target: its rows without the row of the end token.
 Index letter_count(const GeneratedTarget& target);
 
 // Numbers that the picture shows for a target with the current settings.
@@ -43,7 +43,7 @@ bool reads_source(const Trace& trace);
 inline constexpr const char* kNoSource =
     "This model has no source sequence to align a target with.";
 
-// Exported numbers: the weights; for each row its token id, its probability, and 1 if prescribed.
+// Exported numbers: weights; for each row the token id, the probability, and 1 if prescribed.
 ViewData alignment_data(const ViewInput& input);
 
 }  // namespace attnscope

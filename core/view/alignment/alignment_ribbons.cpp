@@ -72,7 +72,6 @@ void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
 
 void draw_ribbons(Page& page, const ShownAlignment& shown) {
   const AlignmentPlaces& p = shown.places;
-  // Thickness of a ribbon of weight 1.
   const double thickest = std::clamp(0.55 * p.cell, 2.0, 0.9 * page.em());
   for (const bool is_focused : {false, true}) {
     for (Index row = 0; row < shown.focus.row_count; ++row) {

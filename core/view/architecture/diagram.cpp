@@ -60,8 +60,6 @@ class DiagramBuilder {
     diagram_.columns.push_back(std::move(column));
   }
 
-  // --- Recurrent networks -----------------------------------------------------------------------
-
   DiagramPart cell(const std::string& title, const std::string& weights) const {
     DiagramPart p{Kind::Cell, title};
     p.notes = {"GRU, state of " + std::to_string(source_.config.width)};

@@ -10,7 +10,6 @@
 
 namespace attnscope {
 
-// One box.
 struct DiagramPart {
   enum class Kind {
     Words,  // input or output: text without a box
@@ -45,7 +44,7 @@ struct DiagramRow {
   // Sum or Gate: index of the first bypassed row, whose input this row also reads; -1: none.
   int bypass_start = -1;
   int stream = -1;  // reversible layers: updated stream, 0 left or 1 right; -1: one stream only
-  // Parts next to the row. Arrows lead from `left` to the first part, from the last to `right`.
+  // Parts next to the row. Arrows: from `left` to the first part, from the last part to `right`.
   std::optional<DiagramPart> left{}, right{};
 };
 
@@ -66,7 +65,7 @@ struct DiagramColumn {
   std::vector<DiagramFrame> frames;
 };
 
-// An arrow from a row of the first column to one of the second.
+// An arrow from a row of the first column to a row of the second column.
 struct DiagramLink {
   std::size_t from = 0, to = 0;
   bool from_top = true;  // false: from the side of the row

@@ -14,7 +14,7 @@ using M = DiagramMeasures;
 
 constexpr double kSmallestHead = 5;   // pixels, length of an arrow head
 constexpr double kThumbnail = 3.2;    // units, side of a thumbnail
-constexpr Index kMaxThumbnail = 512;  // queries and keys of a thumbnail
+constexpr Index kMaxThumbnail = 512;  // maximum number of queries and keys of a thumbnail
 
 Colour hue_of(Kind kind) {
   switch (kind) {
@@ -157,7 +157,7 @@ class Drawing {
     }
   }
 
-  // Draws the bypass that ends at row `r`, and arrows between the row and its neighbours.
+  // Draws the bypass that ends at row `r`, and the row's arrows from `left` and to `right`.
   void draw_paths(const DiagramColumn& column, const PlacedColumn& placed, std::size_t r) {
     const DiagramRow& row = column.rows[r];
     const Box& main = placed.parts[r].front();

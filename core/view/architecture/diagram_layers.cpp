@@ -38,7 +38,7 @@ class Layers {
   explicit Layers(const DiagramSource& source) : source_(source) {}
 
   void add_to(DiagramColumn& column, const std::vector<LayerRun>& runs, Stack stack) const {
-    constexpr std::size_t kMinMerged = 4;  // this many unselected runs, or more, share a box
+    constexpr std::size_t kMinMerged = 4;  // minimum number of unselected runs in one box
     const bool is_selected = !source_.architecture.has_encoder || source_.part.stack == stack;
     const Index layer = is_selected ? source_.session.view.layer : 0;
     std::size_t current = 0;

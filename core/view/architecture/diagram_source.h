@@ -31,7 +31,7 @@ struct LayerRun {
   Index first = 0, last = 0;
   std::vector<HeadGroup> groups;
 };
-// Runs of the layers of a stack. `stored`: the config's head groups, for unrecorded layers.
+// Splits a stack's layers into runs. `stored`: the config's head groups, for unrecorded layers.
 std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
                                  const std::vector<std::vector<HeadGroup>>& stored);
 

@@ -11,7 +11,7 @@ using M = DiagramMeasures;
 // Sizes in multiples of Placement::unit.
 constexpr double kWidths[] = {22, 28};  // width of two parts side by side, and of three or more
 constexpr double kBetweenParts = 0.7;
-constexpr double kSideWidth = 11;   // width of a neighbouring part
+constexpr double kSideWidth = 11;   // width of a `left` or `right` part
 constexpr double kLoopWidth = 7.5;  // "up to T = 6 times", in two lines
 constexpr double kGateWidth = 12;
 constexpr double kThumbnailWidth = 4;
@@ -194,7 +194,7 @@ class Placer {
   double unit_, bottom_;
 };
 
-// Height by which the neighbours of the first or last row exceed that row.
+// Height by which parts next to the first or last row exceed that row.
 double overhang(const DiagramColumn& column, const M& m) {
   double extra = 0;
   for (const DiagramRow* row : {&column.rows.front(), &column.rows.back()}) {

@@ -43,7 +43,7 @@ struct PlacedColumn {
   double centre = 0;                         // x of the boxes' middle
   double left = 0, right = 0;                // x of the boxes' edges
   std::vector<std::vector<Box>> parts;       // boxes of each row
-  std::vector<Box> left_parts, right_parts;  // neighbours of each row; empty if absent
+  std::vector<Box> left_parts, right_parts;  // parts next to each row; empty if absent
   std::vector<Box> frames;
   Point title;  // middle of the title
 };

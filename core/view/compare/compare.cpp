@@ -35,7 +35,7 @@ std::vector<Show> selected_maps(const ViewInput& input, const Sides& sides) {
 struct Measure {
   Divergence divergence;
   std::string name;
-  std::string from, to;  // sides; infinite if only `from` attends to a key; empty: always finite
+  std::string from, to;  // infinite if only `from` attends to some key; empty: always finite
 };
 Measure measure_of(const ViewInput& input) {
   const std::string kind = view_values(input.session.view, "compare").choice("rows");
@@ -120,7 +120,6 @@ class Comparison {
     return range;
   }
 
-  // The colour range of both maps.
   ColourRange weights_range() const {
     ColourRange range{0, 0, ""};
     for (const Side* s : {&sides_.a, &sides_.b}) {

@@ -21,7 +21,7 @@ constexpr Index kMaxPairs = Index{1} << 24;  // maximum number of pairs of a map
 
 using Columns = decltype(OperationResult::columns);
 
-// Kinds of columns in canonical form: without empty runs, and with tokens as a kind.
+// Runs of key kinds in canonical form: no empty runs, equal neighbours merged, tokens explicit.
 Columns columns_of(const AttentionTap& tap) {
   Columns runs;
   for (const auto& [kind, count] : tap.result.columns) {
@@ -80,7 +80,7 @@ std::string describe_cost(double products, double full) {
   return " (cost " + percent(products / full) + ")";
 }
 
-// Index of the rule that allows each pair; NaN for excluded pairs.  [L_q, L_k]
+// Index of the rule that allows each pair, [L_q, L_k]; NaN for excluded pairs.
 Tensor rules_of(const Side& side) {
   const OperationResult& result = side.tap->result;
   return result.mask.defined() ? masked_rules(*result.pattern, result.mask, side.head)
@@ -131,8 +131,8 @@ std::string changed_values(const Info& info, const Values& values, const Values&
   return text;
 }
 
-// Name of a variant or encoding. Includes the parameters that differ from the other side's if both
-// sides have the same name, else those that differ from the defaults.
+// Name of a variant or encoding. If both sides have the same id, includes the parameters that
+// differ between the sides, else those that differ from the defaults.
 std::string describe_choice(const Info& info, const Choice& own, const Choice& other, Detail detail,
                             const std::string& prefix) {
   const bool has_same_name = own.id == other.id;

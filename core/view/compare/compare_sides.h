@@ -45,14 +45,14 @@ FoundSides find_sides(const ViewInput& input);
 
 std::string place_name(const Side& side);  // "layer 1, head 0"
 // Headings that distinguish `side` from `other`, longest first. A heading lists differences in
-// model, variant, encoding, head and text, or layer and head if nothing differs. Short headings
-// omit names that both sides share, and write "L1 H0" for layer and head.
+// model, variant, encoding, head and text, or names layer and head if nothing differs. Short
+// headings omit names that both sides share, and write "L1 H0" for layer and head.
 std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 
 // Weights of A minus B, [L_q, L_k]; NaN for pairs that neither side allows. `cache` may be null.
 Tensor difference_of(const Sides& sides, ViewCache* cache);
-// Divergence of each row of A from the corresponding row of B.  [L_q]
+// Divergence of each row of A from the corresponding row of B: [L_q].
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache);
 
 }  // namespace attnscope

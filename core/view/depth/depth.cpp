@@ -342,7 +342,6 @@ class Depth {
               {"the last " + count + " tokens" + hint, "the last " + count, count});
   }
 
-  // Writes the hovered cell's numbers below the cells.
   void draw_hovered() {
     const MatrixPlot& m = matrix_;
     const Index i = m.hovered_row, layer = m.hovered_column;

@@ -10,7 +10,7 @@ namespace attnscope {
 bool shows_exits(const ViewSettings& settings, const Trace& trace);
 
 ViewLayout lay_out_exits(const ViewInput& input);
-// "exits" by token, "confidence" and "distribution" by token and layer, means over tokens, "work".
+// "exits" by token; "confidence", "distribution" by token and layer; token means; "work" (cost).
 ViewData exits_data(const ViewInput& input);
 
 // Exit settings of the picture. Threshold: the run's, else the view's. Decay: the view's, else the

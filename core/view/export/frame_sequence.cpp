@@ -120,7 +120,7 @@ Frame FrameSequence::frame(int index) {
 const Session& FrameSequence::with_generated(Index tokens) {
   while (static_cast<Index>(continued_.size()) <= tokens) {
     Session next = continued_.back();
-    // If the run cut off the end of the text, it reads the last tokens instead of the first.
+    // If the text is truncated at its end, reads its last tokens instead of its first ones.
     if (!shows_end(*traces_of(next).trace, next.run)) next.run.overlong = Overlong::Last;
     const std::shared_ptr<const Trace> trace = traces_of(next).trace;
     const Index last = static_cast<Index>(trace->tokens.size()) - 1;
