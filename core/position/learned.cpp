@@ -60,8 +60,8 @@ Encoding learned_encoding() {
        .symbol = "c",
        .label = "Axial columns",
        .help =
-           "Width of the grid of positions: a position's vector concatenates those of its row and "
-           "its column; 0: each position has its own.",
+           "Columns of the grid of positions: a position's vector joins a row vector and a column "
+           "vector; 0: each position has its own vector.",
        .initial = Index{0},
        .slider = {.max = 64}},
       {.key = "row_width",
@@ -100,7 +100,7 @@ Encoding learned_encoding() {
   e.objection = [](const Values& values, const Situation& situation) -> std::string {
     const Index width = situation.dimensions.model, row_size = values.integer("row_width");
     if (!is_axial(values)) {
-      return row_size == 0 ? "" : "row_width: expected columns above 0, found 0";
+      return row_size == 0 ? "" : "columns: expected above 0 with a row_width, found 0";
     }
     if (width <= 0 || row_size < width) return {};
     return "row_width: expected less than the model's width " + std::to_string(width) + ", found " +

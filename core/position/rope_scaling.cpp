@@ -93,8 +93,8 @@ std::vector<Parameter> rope_scaling_parameters() {
       {.key = "scaling",
        .symbol = "",
        .label = "Scaling type",
-       .help = "Pairs slowed by the factor: all, those that rotate rarely within the original "
-               "context, or all in longer texts only.",
+       .help = "Pairs that the factor slows: all (linear), those that rotate rarely within the "
+               "original context (llama3, yarn), or all in longer texts only (dynamic).",
        .kind = Parameter::Kind::Choice,
        .optional = true,
        .unset_label = "linear",

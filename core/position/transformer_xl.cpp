@@ -78,7 +78,7 @@ Encoding transformer_xl_encoding() {
                   {.key = "clamp",
                    .symbol = "",
                    .label = "Max. distance",
-                   .help = "Larger distances are clamped to it; 0: no clamping.",
+                   .help = "Larger distances are clamped to this value; 0: no clamping.",
                    .initial = Index{0},
                    .limits = {.max = 1 << 22},
                    .slider = {.max = 512}}};

@@ -301,7 +301,7 @@ GgufFile read_one(const fs::path& path) {
   Cursor cursor(*mapping, path.string());
   check_header(cursor);
   const auto tensors = cursor.take<std::uint64_t>("number of tensors");
-  const auto values = cursor.take<std::uint64_t>("number of metadata");
+  const auto values = cursor.take<std::uint64_t>("number of metadata entries");
   GgufFile file;
   file.metadata = read_metadata(cursor, values);
   std::vector<TensorEntry> entries;

@@ -231,9 +231,9 @@ std::optional<TextType> parse_text_type(const Header& header, const std::string&
   const auto number = std::from_chars(descr.data() + 2, descr.data() + descr.size(), type.length);
   if (number.ec != std::errc() || number.ptr != descr.data() + descr.size() ||
       type.length > kMaxText || header.shape->size() != 1) {
-    throw InputError(name + ": expected one axis of texts of at most " + std::to_string(kMaxText) +
-                     " characters, found '" + descr.substr(0, kMaxQuoted) + "' " +
-                     to_string(*header.shape));
+    throw InputError(name + ": expected one axis of strings of at most " +
+                     std::to_string(kMaxText) + " characters, found '" +
+                     descr.substr(0, kMaxQuoted) + "' " + to_string(*header.shape));
   }
   return type;
 }

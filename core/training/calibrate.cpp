@@ -60,7 +60,7 @@ std::vector<CalibrationWindow> make_windows(const Checkpoint& checkpoint, std::s
   const Index available = full_windows(tokens.size(), length);
   if (available < 2) {
     throw InputError("text: expected at least " + std::to_string(2 * length + 1) +
-                     " tokens, two windows, found " + std::to_string(tokens.size()));
+                     " tokens (two windows), found " + std::to_string(tokens.size()));
   }
   const Index count = std::min(available, request.max_windows);
   std::vector<CalibrationWindow> windows;

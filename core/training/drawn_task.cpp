@@ -52,7 +52,7 @@ void check_drawn_bytes(const TrainingPlan& plan, Index min_length) {
   }
   if (plan.model.vocabulary != kByteTokens) {
     throw InputError("model.vocabulary: expected " + std::to_string(kByteTokens) +
-                     ", bytes, found " + std::to_string(plan.model.vocabulary));
+                     " (bytes), found " + std::to_string(plan.model.vocabulary));
   }
   if (sequence_length(plan) < min_length) {
     throw InputError("model.context: expected at least " + std::to_string(min_length) +

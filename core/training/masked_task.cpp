@@ -83,7 +83,7 @@ void check_masked(const TrainingPlan& plan) {
   if (masking.mask + kMaskIds == plan.model.vocabulary) return;
   throw InputError("model.architecture.mask: expected the last id, " +
                    std::to_string(plan.model.vocabulary - kMaskIds) +
-                   ", which is no token of the text, found " + std::to_string(masking.mask));
+                   " (not a token of the text), found " + std::to_string(masking.mask));
 }
 
 std::unique_ptr<Task> make_masked(const TrainingPlan& plan) {

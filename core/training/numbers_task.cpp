@@ -150,13 +150,12 @@ class NumbersTask final : public Task {
 
 void check_numbers(const TrainingPlan& plan) {
   if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
-    throw InputError(
-        "text: the task \"numbers\" generates its numbers and held-out ones; expected none");
+    throw InputError("text: the task \"numbers\" generates its numbers; expected none");
   }
   const Index start = plan.model.architecture.values.integer("start");
   if (plan.model.vocabulary != kByteIds + 1 || start != kByteIds) {
-    throw InputError("model.vocabulary: expected 257, bytes and the start and end 256, found " +
-                     std::to_string(plan.model.vocabulary) + " with the start " +
+    throw InputError("model.vocabulary: expected 257 (bytes, and the start id 256), found " +
+                     std::to_string(plan.model.vocabulary) + " with the start id " +
                      std::to_string(start));
   }
   if (max_digits(sequence_length(plan)) == 0) {

@@ -133,7 +133,8 @@ void add_merge(const Vocabulary& vocabulary, const std::string& left, const std:
     if (id < 0) throw InputError(where + ": \"" + token + "\" is not in the vocabulary");
     return id;
   };
-  if (right.size() < prefix) throw InputError(where + ": \"" + right + "\" has no prefix");
+  if (right.size() < prefix)
+    throw InputError(where + ": \"" + right + "\" is shorter than continuing_subword_prefix");
   const std::int32_t l = id_of(left), r = id_of(right);
   merges.add(l, r, id_of(left + right.substr(prefix)));
 }

@@ -131,7 +131,7 @@ void TokenizerConfig::apply_flags(PipelineSteps& steps) const {
     const bool enabled = config.flag_or(flag, false);
     const std::int32_t id = steps.vocabulary->find(special(key));
     if (id < 0 && enabled) {
-      throw InputError(where_ + ": " + flag + " without a known " + key);
+      throw InputError(where_ + ": " + flag + " requires a known " + key);
     }
     if (id >= 0) (begins ? set_before : set_after)(steps.around, id, enabled);
   }

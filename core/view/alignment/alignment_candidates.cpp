@@ -56,7 +56,7 @@ void draw_candidates(Page& page, const ShownAlignment& shown) {
   for (const Candidate& c : candidates_at(target, row, AlignmentMeasures::candidates)) {
     const bool is_target = c.id == target.ids[static_cast<std::size_t>(row)];
     if (is_target) bars.marked = static_cast<Index>(bars.bars.size());
-    const char* note = is_target ? (row < target.given ? "given" : "written") : "";
+    const char* note = is_target ? (row < target.given ? "given" : "generated") : "";
     bars.bars.push_back({candidate_label(target, c.id), c.probability, 0, note});
   }
   box.y += AlignmentMeasures::title * em;

@@ -36,7 +36,7 @@ std::string describe_alignment(const GeneratedTarget& target, const ViewSettings
          ", and the attention of each letter to each source token "
          "(" +
          describe_weights(target, view) +
-         "). Pairs: of letters that attend most to different tokens.";
+         "). Pair: two letters that attend most to different tokens.";
 }
 
 std::string source_and_target(const GeneratedTarget& target, Index shown) {
@@ -52,8 +52,7 @@ std::string describe_crossing(const GeneratedTarget& target, const AlignmentNumb
   if (std::isnan(fraction)) {
     return "All letters" + so_far + " attend most to the same source token.";
   }
-  const std::string detail = so_far +
-                             ": in a pair of letters the later one attends further left in " +
+  const std::string detail = so_far + ": the later letter of a pair attends further left in " +
                              percent(fraction) + " of pairs.";
   if (fraction >= 0.5) return "The lines cross" + detail;
   return (fraction < 0.1 ? "The target follows the source from left to right"

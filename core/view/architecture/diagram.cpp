@@ -63,7 +63,7 @@ class DiagramBuilder {
   DiagramPart cell(const std::string& title, const std::string& weights) const {
     DiagramPart p{Kind::Cell, title};
     p.notes = {"GRU, state of " + std::to_string(source_.config.width)};
-    p.help = "Reads token after token; gates control how much of its state each one replaces.";
+    p.help = "Reads token after token; gates control how much of the state each token replaces.";
     p.parameters = source_.count(weights);
     p.loops = true;
     return p;

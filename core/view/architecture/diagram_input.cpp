@@ -100,7 +100,7 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
   if (has_patches) {
     DiagramPart p{DiagramPart::Kind::Embedding, "Linear, per patch"};
     p.notes = {std::to_string(source.config.width) + " numbers each"};
-    p.help = "Maps the colours of a patch to a vector; special tokens have their own.";
+    p.help = "Maps the colours of a patch to a vector; special tokens have their own vectors.";
     p.view = "image";
     p.parameters = source.count("embed.patch") + source.count("embed.weight");
     column.rows.push_back(row_of(p));

@@ -186,8 +186,8 @@ class Layers {
       p.notes.push_back(std::to_string(experts.count) + " experts, " +
                         std::to_string(experts.chosen) + " per token");
       p.help =
-          "A router selects experts for each token; their outputs are summed, each times its "
-          "gate.";
+          "A router selects experts for each token; their outputs are multiplied by gates and "
+          "summed.";
       p.view = "gates";
     }
     p.select = selector(stack, AttentionKind::Self, layer, -1);
@@ -316,9 +316,8 @@ class Layers {
     DiagramPart p{Kind::Exit, "Halting"};
     p.notes = {"h = σ(x·w + b)", "until Σh ≥ 1 − ε"};
     p.help =
-        "Predicts after each step the probability that a token halts; once these sum to 1 its "
-        "state "
-        "no longer changes.";
+        "Predicts after each step the probability that a token halts; once these probabilities "
+        "sum to 1, the token's state no longer changes.";
     p.view = "steps";
     p.parameters = source_.count("halt.");
     column.rows[frame.last].right = p;

@@ -288,14 +288,14 @@ void set_example(Session& session) {
 std::vector<Parameter> parameters() {
   return {{.key = "show",
            .label = "Show",
-           .help = "Both maps and their difference, or one of them, larger.",
+           .help = "Both maps and their difference, or only one of the three, enlarged.",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("all"),
            .choices = {"all", "A", "B", "difference"}},
           {.key = "rows",
            .label = "Row divergence",
-           .help = "Divergence of the rows of A and B, in bits: the Kullback-Leibler divergence, "
-                   "the same from B to A, or the symmetric Jensen-Shannon divergence.",
+           .help = "Divergence of the rows of A and B, in bits: Kullback-Leibler from A to B, from "
+                   "B to A, or the symmetric Jensen-Shannon divergence.",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("KL"),
            .choices = {"KL", "reverse", "JS"}}};

@@ -445,8 +445,8 @@ std::vector<Parameter> parameters() {
           {.key = "measure",
            .label = "Confidence measure",
            .help = "Confidence of a layer: the margin between its two most likely tokens, the "
-                   "probability of the most likely, or the similarity of its state to that of the "
-                   "layer before (saturation, a cosine).",
+                   "probability of the most likely one, or the cosine similarity of its state to "
+                   "the previous layer's (saturation).",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("margin"),
            .choices = {"margin", "probability", "saturation"}},
@@ -470,8 +470,8 @@ std::vector<Parameter> parameters() {
            .slider = {.min = 0, .max = 8}},
           {.key = "colour",
            .label = "Colour by",
-           .help = "The probability of each layer's own prediction, or its probability of the "
-                   "prediction of the last layer.",
+           .help = "The probability that each layer gives to its own prediction, or to the last "
+                   "layer's prediction.",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("probability"),
            .choices = {"probability", "last guess"}}};
@@ -493,8 +493,8 @@ View depth_view() {
             return Depth(input).lay_out();
           },
       .reading = fixed_reading(
-          "The prediction of each layer if it were the last one: from the bottom up it becomes the "
-          "final one. A confident model can exit early there.",
+          "The prediction of each layer if it were the last one: from left to right it becomes the "
+          "final prediction. A model can exit at a layer that is already confident.",
           {{"Margin", "probability of the most likely token minus that of the second."},
            {"Saturation", "cosine similarity of the state to the previous layer's; 1: unchanged."},
            {"Threshold λ, T", "confidence at which a token exits."}}),

@@ -113,8 +113,8 @@ class ExitPicture {
     text += rule().source + ". ";
     if (exits_.work) {
       text +=
-          "Measured cost: the model ran both ways without recording, shortest time of "
-          "several alternating runs; multiply-adds are counted as executed.";
+          "Measured cost: shortest time of several alternating runs with and without exits, "
+          "without recording; multiply-adds are those executed.";
     }
     return caption(trace_, text);
   }

@@ -40,7 +40,7 @@ MovingNumber find_number(const Session& session, const Trace& trace, const std::
     keys += (keys.empty() ? "" : ", ") + number.key;
   }
   throw InputError("animate: expected " +
-                   (keys.empty() ? "something with numbers to move" : "one of " + keys) +
+                   (keys.empty() ? "a view with numbers to animate" : "one of " + keys) +
                    ", found \"" + key + "\"");
 }
 

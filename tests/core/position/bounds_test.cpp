@@ -86,7 +86,7 @@ TEST(EncodingBounds, RejectInvalidParameters) {
       {R"({"type": "deberta", "clip": 2, "max_distance": 3})", any, ""},
       {R"({"type": "learned"})", model(7), ""},
       {R"({"type": "learned", "row_width": 1})", model(8),
-       "row_width: expected columns above 0, found 0"},
+       "columns: expected above 0 with a row_width, found 0"},
       {R"({"type": "learned", "columns": 1, "row_width": 7})", model(8), ""},
       {R"({"type": "learned", "columns": 1, "row_width": 8})", model(8),
        "row_width: expected less than the model's width 8, found 8"},

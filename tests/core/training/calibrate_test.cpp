@@ -339,7 +339,7 @@ TEST(Calibrate, RequiresTwoWindows) {
   EXPECT_EQ(calibration_error(request, text.substr(0, 33)),
             "");  // two windows and a token to predict
   EXPECT_EQ(calibration_error(request, text.substr(0, 32)),
-            "text: expected at least 33 tokens, two windows, found 32");
+            "text: expected at least 33 tokens (two windows), found 32");
   request.length = 0;  // the context, 32
   EXPECT_EQ(count_windows(checkpoint, text, request), 399 / 32);
   EXPECT_EQ(calibration_error(request, text.substr(0, 65)), "");

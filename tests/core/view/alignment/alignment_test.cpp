@@ -39,9 +39,8 @@ TEST(Alignment, ReportsCrossingLinesOfGeneratedPart) {
   EXPECT_EQ(describe_crossing(target, numbers, 1), "");
   EXPECT_TRUE(
       describe_crossing(target, numbers, 2)
-          .ends_with("from left to right so far: in a pair of letters the later one attends "
-                     "further left in 0% of "
-                     "pairs."));
+          .ends_with("from left to right so far: the later letter of a pair attends further "
+                     "left in 0% of pairs."));
   EXPECT_TRUE(
       describe_crossing(target, numbers, 3).starts_with("Mostly from left to right so far"));
   const std::string sentence = describe_crossing(target, numbers, 4);
