@@ -231,7 +231,7 @@ class ExitPicture {
             "early; a higher threshold prevents that.";
     page_.faint_text(
         {text_.x, y + 0.75 * em() + kSentence * em()},
-        page_.fitting({notice, notice.substr(8),
+        page_.fitting({notice, notice.substr(6),
                        q ? "q learns to follow q*, the layer that an oracle with access to "
                            "the text would choose."
                          : "More confident than accurate: tokens exit too early."},
