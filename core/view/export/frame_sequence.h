@@ -32,15 +32,16 @@ struct Frame {
 
 class FrameSequence {
  public:
-  // `traces`: trace of `session`, with all findings that its view reads. Throws InputError if the
-  // session has no number with the key FrameOptions::key, or if the options are invalid.
+  // `traces`: the run of `session`, with all findings that the session's view reads. Throws
+  // InputError if the session has no number named FrameOptions::key, or if `frames` is invalid.
   FrameSequence(const Session& session, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);
 
   int count() const { return count_; }
   double seconds() const { return seconds_; }
-  // Frame `index` in [0, count()), in any order. Throws InputError if the run rejects the value or
-  // if the generated text ends before this frame; throws Stopped if cancelled.
+  // Computes frame `index`, in [0, count()). Frames can be computed in any order. Throws InputError
+  // if the run rejects the value or the generated text ends before this frame. Throws Stopped if
+  // cancelled.
   Frame frame(int index);
 
  private:
@@ -55,7 +56,7 @@ class FrameSequence {
   MovingNumber number_;
   int count_ = 0;
   double seconds_ = 0;
-  std::vector<Session> continued_;  // sessions by number of generated tokens
+  std::vector<Session> continued_;  // index: number of generated tokens
 };
 
 }  // namespace attnscope

@@ -63,7 +63,7 @@ class FrameWriter {
   FrameWriter(FrameSequence& frames, const PictureOptions& options)
       : frames_(frames), options_(options) {}
 
-  // Sets the height of all frames to that of the highest frame.
+  // Finds the common height of the frames: the maximum of their heights.
   void measure(const std::function<void(int)>& report) {
     for (int frame = 0; frame < frames_.count(); ++frame) {
       report(frame);
@@ -123,7 +123,7 @@ void write_frames(const std::filesystem::path& path, FrameSequence& frames,
   const bool is_gif = !is_numbered(path);
   if (is_gif) file_options.transparent = false;
   if (!is_gif && !picture_format(path)->has_pixels) file_options.scale = kVectorPixels;
-  // Progress over both passes.
+  // The first pass is half of the progress.
   const auto report_first_pass = [&](int frame) {
     if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));
   };

@@ -92,9 +92,9 @@ ShownChoice shown_choice(const ModelConfig& config, const Member& member, const 
   return {member, choice, is_global};
 }
 
-// Sets the number in all choices of the session with the id of the selected head's choice. If the
-// session has no choice for this head, adds one first: for all heads if all were trained with the
-// same choice (some encodings and imported tensors accept no other), else for this head alone.
+// Sets the number in every choice of the session whose id equals `shown.choice.id`. If the session
+// has no choice for this head, adds `shown.choice` first: for all heads if the checkpoint has it in
+// every head (some encodings and imported tensors require that), else for this head alone.
 void set_choice(Session& session, const ShownChoice& shown, const std::string& key,
                 const Value& value) {
   std::optional<Choice>& all = session.run.*shown.member.all;

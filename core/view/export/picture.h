@@ -36,7 +36,7 @@ struct PictureOptions {
 DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings = {});
 
-// Title, software and the session of the picture, so that opening the file restores it.
+// Title, software and session of the picture. Opening the file restores the session.
 PictureMetadata picture_metadata(const Trace& trace, const Session& session);
 
 // Writes a picture or the view's numbers; the ending selects the format (export_format.h).

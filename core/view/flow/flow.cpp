@@ -65,7 +65,7 @@ FlowShape shape_of(const FlowNumbers& numbers) {
   return shape;
 }
 
-// Layout of as many keys as fit, and their numbers.
+// Layout with as many keys as fit, and the numbers of these keys.
 struct PlacedFlow {
   std::shared_ptr<const FlowNumbers> numbers;
   std::optional<FlowPlaces> places;
@@ -81,7 +81,7 @@ PlacedFlow place_with_numbers(const Page& page, const Box& inside, const Selecte
   // The keys that do not fit share an extra row.
   if (result.numbers->sum.others == 0) ++shape.extra_rows;
   result.places = place_flow(page, inside, shape);
-  if (!result.places) return result;  // no space for that row
+  if (!result.places) return result;  // no space for the extra row
   result.numbers = cached_flow_numbers(input, found, result.places->shown);
   return result;
 }

@@ -28,7 +28,7 @@ void draw_flow_layers(FlowPen& pen, const FlowStory& story, const FlowPlaces& pl
 // Number of rows below the key rows: the other keys, sums.
 Index flow_extra_rows(const FlowSum& sum);
 
-// Up to `max_rows` indices below `count`: first, last, around `selected`; -1 for omitted rows.
+// Up to `max_rows` indices in [0, count): first, last, around `selected`; -1 marks omitted rows.
 std::vector<Index> flow_rows(Index count, Index selected, Index max_rows);
 
 }  // namespace attnscope

@@ -275,7 +275,7 @@ class LayerPanels {
   double probability_width(const FlowState& state) const {
     return pen_.page().width_of(format_weight(state.probability, true), pen_.small()) + 0.35 * u_;
   }
-  // Width of all predictions with their probabilities, if that leaves space for the vectors.
+  // Width of the widest prediction with its probability, limited so that vectors have space.
   double guess_width(double width) const {
     double widest = 0;
     for (const FlowState& state : n_.states) {

@@ -17,10 +17,10 @@ constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
 // Presentations have large fonts, which remain legible if reduced further.
 constexpr double kSmallestLarge = 0.6;         // em
 constexpr double kReadable = 13;               // pixels
-constexpr double kEmbeddingWidth = 0.36;       // fraction of the row
-constexpr Index kMinKeys = 2, kUsualKeys = 6;  // key rows: minimum, and before the font grows
+constexpr double kEmbeddingWidth = 0.36;       // fraction of the row's width
+constexpr Index kMinKeys = 2, kUsualKeys = 6;  // number of key rows
 
-// Sizes of the full page, and of narrow pages.
+// Page format, for wide or narrow pages.
 struct Format {
   double min_width;
   double narration;         // height of the narration: two or three lines
@@ -29,7 +29,7 @@ struct Format {
   double min_low, max_low;  // height of the last row
 };
 constexpr Format kWide{50, 3.4, 5.2, 1.3, 13.2, 19}, kNarrow{30, 5, 3.8, 1, 8, 14},
-    kNarrowHeads{30, 5, 3.8, 1, 13.2, 17};  // narrow page with the residual
+    kNarrowHeads{30, 5, 3.8, 1, 13.2, 17};  // for stages Heads to FeedForward
 
 // Column of a row of panels. A column without a panel belongs to the panel of the next column.
 struct Column {
@@ -54,7 +54,7 @@ const Columns kLower{{&P::heads, S::Heads, 12.3, 2.8},
                      {&P::residual, S::Residual, 12.1, 2.6},
                      {&P::layers, S::Layers, 12.9, 3},
                      {&P::next, S::Next, 8.7, 1.6}};
-// Narrow pages: the upper row shows the sum, or queries and keys; the lower row result or heads.
+// Upper and lower rows of panels on narrow pages.
 const Columns kNarrowHead{{&P::keys, S::Vectors, 8.0, 1.5},
                           {&P::softmax, S::Softmax, 7.5, 1},
                           {&P::weighted, S::Weighted, 11.9, 3}};
@@ -76,7 +76,8 @@ class FlowPlacer {
   FlowPlacer(const Format& format, const FlowShape& shape, const Box& inside)
       : format_(format), shape_(shape), inside_(inside) {}
 
-  // Chooses the largest font at which kUsualKeys keys fit, else fewer; false if too few fit.
+  // Chooses the largest font that fits kUsualKeys keys, else the smallest font. Returns
+  // false if even the smallest font is too large.
   bool find_unit(const Page& page) {
     const double smallest =
         std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestLarge * page.em()));

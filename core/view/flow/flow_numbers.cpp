@@ -54,7 +54,7 @@ void add_to(Tensor& sum, const Tensor& term, double scale = 1) {
   }
 }
 
-// A row of x [h or shared heads, L, d] for `head` of `heads`.
+// Row of `head`, restricted to components `numbers`. x: [heads or shared heads, L, d].
 Tensor head_row(const Tensor& x, Index head, Index heads, Index row, Part::Span numbers) {
   const Index shared_head = head / std::max<Index>(1, heads / x.dim(0));
   const float* from = x.data() + (shared_head * x.dim(1) + row) * x.dim(2) + numbers.first;
@@ -253,7 +253,7 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
   }
   heads.outputs = stacked_rows(outputs);
   if (!tap.combine_heads) return heads;
-  // Rows: each head separately, no head, all heads.
+  // Row a: head a alone. Row `count`: no head. Row `count + 1`: all heads.
   const Index count = heads.outputs.dim(0), size = heads.outputs.dim(1);
   Tensor rows = Tensor::zeros({count + 2, count * size});
   for (Index a = 0; a < count; ++a) {

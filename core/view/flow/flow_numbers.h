@@ -32,10 +32,10 @@ struct FlowSum {
   Tensor values, weighted;    // [keys, d_v]: v_j and a_ij v_j
   Index others = 0;           // number of attended keys that are not in `keys`
   double sink = 0;            // weight of the head's attention sink
-  double others_weight = 0;   // total weight of the others
-  Tensor others_sum;          // [d_v]: sum of the others' weighted values
+  double others_weight = 0;   // total weight of the other keys
+  Tensor others_sum;          // [d_v]: sum of the other keys' weighted values
   Tensor relative_sum;        // [d_v]: sum of weighted relative-position values; may be undefined
-  Tensor sum;                 // [d_v]: weighted + others_sum + relative_sum
+  Tensor sum;                 // [d_v]: rows of `weighted` + others_sum + relative_sum
   Tensor output;              // [d_v]: the head's recorded output
   bool adds_values = false;   // false: values and the three sums are undefined
   bool is_output = false;     // `sum` equals `output`; false: the variant processes `sum` further

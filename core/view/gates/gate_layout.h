@@ -28,7 +28,7 @@ struct GatePlaces {
   // Width of a map with its row labels.
   double width() const { return maps.front().left + maps.front().plot.width; }
   Index pinned_token() const { return maps.front().pinned_column; }
-  // Row of a set to show in the chart: the hovered row, else the selected layer and head's, else 0.
+  // Row of a set in the chart: the hovered row, else that of the selected layer and head, else 0.
   Index shown_row(const ViewInput& input, std::size_t set) const;
 };
 
@@ -42,7 +42,8 @@ struct GateMeasures {
 std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const GateSets& sets,
                                       const std::vector<TraceToken>& tokens);
 
-// Hit test of the maps for tokens of the selected segment, which are queries of its attention map.
+// Hit test of the maps: reports the row's layer and head, with the token as query. Tokens outside
+// the selected segment give no hit.
 std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
                                                    const GatePlaces& places);
 // Handles that select a row's layer and head by a click on its label.

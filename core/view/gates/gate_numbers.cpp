@@ -13,7 +13,7 @@ Stack gate_stack(const ViewInput& input) {
   return input.part().stack;
 }
 
-// The maximum, if gates differ: ", at “?” in layer 0 up to 0.15".
+// The maximum, if gates differ: ", at “?” in layer 0 0.15".
 std::string describe_maximum(const GateSet& set, const std::vector<TraceToken>& tokens) {
   Index row = -1, token = -1;
   float minimum = 2, maximum = -1;

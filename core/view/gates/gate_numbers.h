@@ -29,7 +29,8 @@ std::vector<std::string> gates_summary(const GateSets& sets, const std::vector<T
 // "attention, layer 2, 0.13 ± 0.02 (0.08 to 0.19)": the gates of a token in this row.
 std::string describe_token_gates(const GateSet& set, Index row, Index token);
 
-// Matrices [rows, tokens] by set: mean; with several components, also deviation, minimum, maximum.
+// Matrices [rows, tokens] of each set: the mean over components. If there are
+// several components, also their deviation, minimum and maximum.
 ViewData gates_data(const ViewInput& input);
 
 }  // namespace attnscope

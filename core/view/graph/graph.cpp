@@ -120,7 +120,7 @@ Line edge_line(const DrawnGraph& d, Index from, Index to, bool is_bent, Colour c
   return line;
 }
 
-// Draws an arrow head at the end of a line, outside the node there.
+// Draws an arrow head at the end of a line, outside the node at that end.
 void draw_arrow_head(Page& page, const Line& line, double radius) {
   const Point end = line.points.back();
   std::size_t n = line.points.size() - 1;

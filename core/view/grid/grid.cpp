@@ -23,7 +23,7 @@ constexpr double kMinThumbnail = 2;  // pixels
 constexpr double kTagReach = 4;      // em: vertical extent of a tag next to the pointer
 constexpr double kPoolNote = 1.6;    // em: note below max-pooled thumbnails
 
-// Number of decimals, up to a limit, that distinguish measured heads adjacent in sorted order.
+// Number of decimals, up to a limit, at which different measures of adjacent heads look different.
 int decimals_of(const std::vector<Thumbnail>& list) {
   constexpr int kMinDecimals = 2, kMaxDecimals = 4;
   for (int decimals = kMinDecimals; decimals < kMaxDecimals; ++decimals) {
@@ -194,7 +194,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const bool has_pooling = is_pooled(input, raster, list);
   const bool has_excluded = std::ranges::any_of(
       list, [](const Thumbnail& t) { return has_excluded_pairs(*t.tap, t.head_in_group); });
-  if (has_pooling || has_excluded) {  // the note needs space; smaller thumbnails remain pooled
+  if (has_pooling || has_excluded) {  // space for the note
     inside.height -= kPoolNote * page.em();
     raster = place();
   }

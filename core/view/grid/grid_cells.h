@@ -10,11 +10,11 @@ namespace attnscope {
 
 struct GridMaps {
   std::vector<HeatMap> cells;  // in the order of the thumbnails
-  ColourRange range;           // colour bar: common range, or relative to each map's
+  ColourRange range;           // of the colour bar; relative if each map has its own range
   double exact = 1;            // fraction of exact values
 };
 
-// Maps with the view's settings, which have a common colour range or one colour range per map.
+// Maps with the view's settings. All maps share a colour range, or each map has its own.
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list);
 

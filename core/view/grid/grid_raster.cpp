@@ -15,7 +15,7 @@ double aspect_of(const std::vector<Thumbnail>& list) {
                     1 / kMaxAspect, kMaxAspect);
 }
 
-// Maximises the thumbnails for these rows and columns; gap: a tenth of a slot, 2 to 10 pixels.
+// Enlarges thumbnails to fill `width` x `height`. The gap is a tenth of a slot, 2 to 10 pixels.
 void resize(const Page& page, double width, double height, double aspect, double rows,
             double columns, GridRaster& raster) {
   const double slot = std::min(width / columns, height / rows);
@@ -77,7 +77,7 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
     raster.label = kLabel * page.em();
     const auto rows = static_cast<double>((count + columns - 1) / columns);
     resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    if (raster.width < one_line) {  // the head is above its number
+    if (raster.width < one_line) {  // the name is above the number
       raster.two_lines = true;
       raster.label = 2 * kLabel * page.em();
       resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);

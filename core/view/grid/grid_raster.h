@@ -65,7 +65,7 @@ struct GridRaster {
 
 // Places layers from top to bottom, heads from left to right.
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
-// Places thumbnails row by row in the order of `list`, in as many columns as maximise their size.
+// Places thumbnails row by row in the order of `list`; the number of columns maximises their size.
 GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
 
 }  // namespace attnscope

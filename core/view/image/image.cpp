@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kFade = 0.82;           // opacity of the veil over excluded pixels
 constexpr double kTint = 0.55;           // opacity of a rule's colour in allowed pixels
-constexpr double kFaintTint = 0.3;       // kTint if the image must remain recognisable
+constexpr double kFaintTint = 0.3;       // replaces kTint if the image must remain recognisable
 constexpr double kWeightOpacity = 0.65;  // opacity of weights over an image
 
 struct ImagePicture {
@@ -41,7 +41,7 @@ struct ImagePicture {
   // The query pixel; negative if the query is a token without a pixel.
   Index query_pixel() const { return row.query - grid.before; }
   const char* noun() const { return grid.before > 0 ? "piece" : "pixel"; }
-  // Mixes a tint into the colour of a pixel; for patches, a translucent tint over the image.
+  // The colour of a pixel mixed with a tint. For patches, a translucent tint to cover the image.
   Colour tinted(Index pixel, Colour tint, double opacity) const {
     if (!grid.picture.defined()) return blend(pixel_colour(grid.colours, pixel), tint, opacity);
     tint.a = static_cast<std::uint8_t>(std::lround(255 * opacity));
@@ -199,7 +199,7 @@ void draw_output(Page& page, const ImagePicture& d, const Tensor& colours) {
                   page.small());
 }
 
-// Draws the rows of the input and those that the model completed.
+// Draws the given rows of pixels and the rows that the model completed.
 void draw_completion(Page& page, const ImagePicture& d, const Completion& completion) {
   const PixelPanel& panel = d.panels[2];
   const auto brightest = static_cast<double>(std::max<Index>(1, completion.levels - 1));
@@ -225,7 +225,6 @@ void draw_completion(Page& page, const ImagePicture& d, const Completion& comple
                   page.small());
 }
 
-// Draws a message instead of the completed image.
 void draw_message_panel(Page& page, const PixelPanel& panel, const std::string& text) {
   const double em = page.em();
   page.text({panel.box.x, panel.box.y - 0.75 * em},
@@ -375,7 +374,7 @@ ViewLayout lay_out_image(const ViewInput& input) {
   return layout;
 }
 
-// Exported numbers: rules and weights of the row, on the grid.
+// Exported numbers: rules and weights of the attention row, arranged as an image.
 ViewData image_data(const ViewInput& input) {
   const SelectedTap found = require_tap(input);
   if (!input.trace.pixels) throw InputError("image: the tokens of this run are not pixels");

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// Level of the pixel in the image, from the next token of the input or else from the file.
+// Level of the pixel in the run's tokens or, beyond them, in the completion's image; -1: unknown.
 Index find_true_level(const ViewInput& input, Index pixel) {
   const auto token = static_cast<std::size_t>(pixel) + 1;  // the start token is first
   if (token < input.trace.tokens.size()) return input.trace.tokens[token].id;

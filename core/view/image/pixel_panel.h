@@ -18,9 +18,9 @@ struct PixelPanel {
   Index at(Point p) const;  // index of the pixel at a point; -1: none
 };
 
-// Places `count` panels in as many lines as maximise their pixels, with `foot` units of free space
-// below each panel. Of three panels, the second is large with the others next to it, if that
-// enlarges the second considerably. Returns no panels if there is no space.
+// Places `count` panels in the number of lines that maximises the size of a pixel, with `foot`
+// units of free space below each panel. Of three panels, the others are stacked next to the second
+// if that enlarges the second considerably. Returns no panels if there is no space.
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
 

@@ -38,7 +38,7 @@ PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Inde
 
 Index key_of_pixel(const Trace& trace, const AttentionTap& tap, Index pixel) {
   const Index token = pixel + trace.pixels->key_shift + trace.pixels->before;
-  // Token columns are consecutive, usually from the first one.
+  // Token columns are consecutive: they begin at the first column, or end at the last one.
   for (const Index key : {token, token + tap.keys() - tap.queries()}) {
     if (key >= 0 && key < tap.keys() && key_token(trace, tap, key) == token) return key;
   }

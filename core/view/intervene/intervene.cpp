@@ -34,7 +34,7 @@ constexpr double kMinMapFraction = 0.65;
 constexpr double kNoteLine = 1.4;   // em: note about omitted panels
 constexpr std::size_t kPanels = 3;  // switches, bars, facts
 constexpr double kChipLine = 1.9;   // em: row of replacement tokens
-constexpr double kMinHeight = 28;   // em: the row is permanent in pictures of this height
+constexpr double kMinHeight = 28;   // em: higher windows always reserve the row
 constexpr double kPanelFractions[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // sizes of panels to try
 
 // `count` tokens, taken in turn from the likeliest tokens of both runs.
@@ -159,8 +159,8 @@ class InterveneLayout {
   // Division of the space between maps and panels.
   struct Division {
     bool has_side_panels = false;   // panels are to the right of the maps; false: below
-    double panel_fraction = 0;      // width or height of the panels
-    bool has_stacked_maps = false;  // one above the other
+    double panel_fraction = 0;      // fraction of the width or height
+    bool has_stacked_maps = false;  // false: side by side
     double map_width = 0;           // pixels
   };
 
@@ -222,7 +222,7 @@ class InterveneLayout {
     has_lower_panels_ = !division.has_side_panels;
   }
 
-  // Moves a line from the bottom of `space` to `note_`, for a note on omitted panels or run B.
+  // Reserves the lowest line of `space` for a note on omitted panels or on run B.
   void reserve_note(Box& space) {
     space.height -= kNoteLine * em();
     note_ = {space.x, space.bottom(), space.width, kNoteLine * em()};
@@ -238,7 +238,7 @@ class InterveneLayout {
       }
       texts = {"No space for " + list + ": enlarge the picture.", "No space for " + list,
                "Some parts have no space"};
-    } else if (runs_.has_run_b && !input_.figure.framed) {  // in files the caption explains it
+    } else if (runs_.has_run_b && !input_.figure.framed) {  // in files the caption explains B
       texts = {
           "B is the reference run, not this run before its changes. Clear B to see their effect.",
           "B is not this run before its changes: clear B for that.",
@@ -500,7 +500,7 @@ class InterveneLayout {
   }
 
   ViewLayout finish() {
-    // Clicks change run A. If there is a run B, A is only available with its interventions.
+    // Clicks change run A. The first run is B, or without a B, A before its interventions.
     const Trace& pattern_run = runs_.has_run_b ? second_run_ : first_run_;
     for (Handle& handle : pair_handles(input_, pattern_run, left_, right_)) {
       handles_.push_back(std::move(handle));

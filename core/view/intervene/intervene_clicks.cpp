@@ -128,7 +128,7 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
                          {},
                          [change](Session& session) { toggle_pair_change(session, change); }});
     };
-    // In segmented texts, positions of the text do not identify pairs.
+    // In segmented runs, rows and columns of the map do not identify pairs of the text.
     const bool is_unsegmented = !run.parts.segment;
     // Only allowed pairs can be forbidden, forced or restored.
     if (query >= 0 && key >= 0) {

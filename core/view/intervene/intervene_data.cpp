@@ -22,7 +22,7 @@ ViewData::Matrix exported_weights(const ViewInput& input, const Trace& trace,
   return matrix;
 }
 
-// Next-token probabilities at selected_position(), sorted by those of the second run. The tensor is
+// Next-token probabilities at selected_position(), sorted by the second run's. The tensor is
 // undefined if the runs predict nothing or have different vocabularies.
 ViewData::Matrix next_token_matrix(const ViewInput& input, const TwoRuns& runs) {
   ViewData::Matrix matrix{

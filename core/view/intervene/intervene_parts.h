@@ -38,7 +38,6 @@ bool do_facts_fit_as_table(const Page& page, const std::vector<Fact>& facts, dou
 // Texts for the line of a fact, longest first: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
 std::vector<std::string> fact_lines(const Fact& fact);
 
-// Number of bars that fit into the box.
 std::size_t bars_that_fit(const Page& page, const Box& bars);
 
 inline constexpr double kBarsTitle = 1.7;    // em: title above the bars

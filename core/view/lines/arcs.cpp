@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kWordGap = 0.9;    // em between words
-constexpr double kMaxHeight = 0.5;  // of an arc, relative to twice the width of the picture
+constexpr double kMaxHeight = 0.5;  // maximum arc height / (2 x picture width)
 constexpr double kLoop = 0.5;       // em: half the width of an arc from a token to itself
 constexpr double kText = 1.7;       // em: a horizontal line of text
 constexpr double kMaxLabel = 10;    // em: length of a vertical label

@@ -139,7 +139,7 @@ std::string title_of(const ViewInput& input, const MapMatrix& matrix) {
 }
 
 // Notes on low contrast and how to improve it; empty if contrast is sufficient. Judges the median
-// row, because a dim map can have a few bright rows: the first row of a causal map.
+// row, because a dim map can have a few bright rows, such as the first row of a causal map.
 std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMap& cells,
                                             const ColourRange& range) {
   constexpr double kDim = 0.1;          // threshold relative to the colour range
@@ -305,7 +305,7 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
   if (values.has("most") || scale == "rank" || scale == "row") controls.colour_ends.clear();
 }
 
-// Weights within and between two sentences; empty if there is only one.
+// Weights within and between two sentences; empty for a single sentence.
 std::string describe_blocks(const Trace& trace, const HeadRef& ref, bool hides_special) {
   const std::optional<BlockWeights> shares = block_weights(trace, ref, hides_special);
   if (!shares) return "";
@@ -316,7 +316,7 @@ std::string describe_blocks(const Trace& trace, const HeadRef& ref, bool hides_s
          (hides_special ? "; the rest goes to special tokens." : ".");
 }
 
-// Cosine similarity of two jointly encoded sentences; empty if there is only one.
+// Cosine similarity of two jointly encoded sentences; empty for a single sentence.
 std::string describe_similarity(const Trace& trace) {
   if (!has_two_sentences(trace)) return "";
   const auto vector = [&](int sentence) {

@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxReach = 8;            // distances to each side in the kernel table
+constexpr Index kMaxReach = 8;            // maximum distance to each side in the kernel table
 constexpr double kSlideHeight = 5.5;      // em from keys to queries
 constexpr double kSlideLabels = 0.14;     // fraction of the height for token labels
 constexpr double kSlideNames = 5;         // em: names left of the tokens
@@ -48,7 +48,7 @@ Index max_distance(const AttentionTap& tap) {
   return std::min({kMaxReach, std::max<Index>(1, columns / 2), tap.keys() - 1});
 }
 
-// Weights by distance of a query in the middle of the text.  [heads of the group, 2 reach + 1]
+// Weights of a query in the middle of the text, by distance.  [heads of the group, 2 reach + 1]
 Tensor kernels(const HeadInput& in) {
   const Index reach = max_distance(in.tap), middle = in.tap.queries() / 2;
   const auto heads = static_cast<Index>(in.tap.heads.size());

@@ -39,7 +39,6 @@ bool is_binary_tree(const AttentionTap& tap, const GraphEdges& edges) {
   return tap.queries() > 2 && edges.pairs == tree;
 }
 
-// Description of the graph.
 struct GraphText {
   std::string full, brief;
 };

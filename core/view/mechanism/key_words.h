@@ -11,7 +11,7 @@ namespace attnscope {
 // contains those tokens.
 TokenAxis key_axis_with_tokens(const HeadInput& in);
 
-// Kinds of a head's key columns. Empty unless there are several kinds, and one rule admits all
+// Kinds of a head's key columns. Empty if there is only one kind, or if several rules admit the
 // columns.
 struct ColumnKinds {
   std::vector<int> by_column;      // indices in `names`

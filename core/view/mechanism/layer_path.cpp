@@ -125,7 +125,7 @@ std::vector<Hop> find_path(const LayerChain& chain,
   for (auto layer = static_cast<Index>(on_path.size()) - 2; layer >= 0; --layer) {
     const ReceptiveField::Tokens& lower = on_path[static_cast<std::size_t>(layer)];
     Hop hop{token, token};
-    // Prefers the key itself: the residual connection reaches it through all layers below.
+    // Prefers a hop to the key itself: residual connections complete the path below it.
     chain.visit_keys(layer, token, [&](const LayerChain::AttendedKey& attended) {
       if (!lower[static_cast<std::size_t>(attended.key)] || attended.key == token) return;
       if (hop.rule >= 0 && (hop.key == key || attended.key != key)) return;

@@ -16,8 +16,8 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxHashed = 2048;       // tokens
-constexpr double kHashFraction = 0.22;   // fraction of the height: strip of the rounds with labels
+constexpr Index kMaxHashed = 2048;      // tokens
+constexpr double kHashFraction = 0.22;  // fraction of the height: strip of hash rounds, with labels
 constexpr double kSortedFraction = 0.2;  // fraction of the height: sorted strip
 constexpr double kTextLine = 0.5;        // em: row of bucket colours from which the lines start
 constexpr double kLinesFraction = 0.06;  // fraction of the height: lines to the sorted tokens

@@ -40,8 +40,8 @@ bool is_softmax(const AttentionTap& tap) {
   return tap.result.part->normaliser == Normaliser::Softmax;
 }
 
-// Numbers that generate the weights, a row per token. Kernels: after the softmax, by offset,
-// starting at the farthest previous key. Otherwise: before the softmax.
+// Numbers that generate the weights, a row per token. Kernels: softmax of the logits, by offset
+// from the farthest previous key to later keys. Otherwise: logits by key.
 Tensor generating_numbers(const HeadInput& in) {
   const Part& part = *in.tap.result.part;
   const Tensor& logits = part.logits.value();

@@ -51,7 +51,7 @@ struct Mechanism {
   bool steps_through_tokens = false;  // "play" steps through the tokens
   // Finding that the picture reads, requested while the picture is selected.
   std::optional<ViewFinding> finding{};
-  // Reason why the picture does not fit, one sentence. Empty function: it is for other variants.
+  // Explains in one sentence why the picture does not fit. Empty function: a default sentence.
   std::function<std::string(const AttentionTap&)> objection{};
 };
 

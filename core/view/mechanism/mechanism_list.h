@@ -15,7 +15,7 @@ Mechanism errors_mechanism();
 Mechanism generated_mechanism();
 Mechanism convolution_mechanism();
 Mechanism edges_mechanism();
-Mechanism rules_mechanism();  // last, since it fits every head
+Mechanism rules_mechanism();  // last, because it fits every head
 
 // For all methods; shown only if selected.
 Mechanism paths_mechanism();

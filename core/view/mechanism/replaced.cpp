@@ -53,7 +53,7 @@ RunPair run_pair(const HeadInput& in) {
   return both;
 }
 
-// Result of replaced_change(), cached as one matrix: weights, row numbers, and a row of indices.
+// Result of replaced_change(), cached as one matrix: a row per query, and a last row of indices.
 ReplacedChange cached_change(const HeadInput& in, const RunPair& both) {
   const Trace& trace = *both.runs->without;
   const auto make = [&] {

@@ -9,12 +9,12 @@
 namespace attnscope {
 
 struct ReplacedChange {
-  Index row = -1;               // row of the token's query; -1 if there is no such row
+  Index row = -1;               // row of the token's query; -1: none
   Index column = -1;            // column of the token's key; -1 if keys are not tokens
   Tensor weights;               // |a' − a|, NaN for pairs excluded in both runs  [L_q, L_k]
   std::vector<double> rows;     // per query: half the sum of |a' − a|, the weight that moved
   std::vector<double> outputs;  // per query: |o' − o| / |o|; 0 if both are zero
-  std::vector<bool> attends;    // per query: true if it can attend to the token in a run
+  std::vector<bool> attends;    // per query: can attend to the token in either run
 };
 // Compares the head in both runs; `position`: index of the replaced token. Throws InputError if the
 // maps differ in size or cannot be derived.

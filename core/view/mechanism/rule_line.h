@@ -30,7 +30,6 @@ TokenAxis with_index_labels(TokenAxis axis);
 Box cells_at(const TokenColumns& columns, double y, double height);
 // Draws a cell for each token in the colour of its rule; -1: excluded.
 void draw_rule_cells(Page& page, const Box& cells, const std::vector<int>& rules);
-// Outlines the cell of one token.
 void outline_cell(Page& page, const TokenColumns& columns, const Box& cells, Index token,
                   Colour colour);
 

@@ -21,7 +21,7 @@ constexpr double kMinPart = 9;            // em: width and height
 constexpr double kPlaneFraction = 0.5;    // fraction of the width for the plane
 constexpr double kWeightsFraction = 0.5;  // fraction of the height for the weights
 constexpr double kMaxStepRow = 2;         // em
-constexpr double kMinSettled = 0.5;       // weight of a key to which a query has converged
+constexpr double kMinSettled = 0.5;       // minimum weight of a key to which a query has converged
 constexpr double kPlaneMargin = 0.08;     // fraction of the range
 
 bool shows_settling(const AttentionTap& tap) {

@@ -1,4 +1,4 @@
-// Sinkhorn: blocks of keys are scored, matched to positions and sorted there.
+// Sinkhorn: blocks of keys are scored, matched to positions and moved to these positions.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -170,7 +170,7 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   const std::vector<std::string> names{"blocks", "sorted"};
   const double left = strip_left(page, names), height = kBlocksFraction * inside.height;
   const auto strip_at = [&](double y) { return Box{area.x + left, y, area.width - left, height}; };
-  // Low pictures omit these labels, since the axes of the map are in text order, too.
+  // Low pictures omit these labels, because the axes of the map repeat them in this order.
   const bool is_low = inside.height < kLowSinkhorn * em;
   plan.text = place_strip(page, strip_at(area.y), is_low ? TokenAxis() : tokens, {},
                           block_row(text_order, block), colours);

@@ -28,7 +28,7 @@ TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
     names_width = std::max(names_width, page.width_of(row.name, page.small()));
   }
   line.left = names_width + em;
-  // Independent of the numbers, so that the layout is the same for all tokens.
+  // A fixed text, so that the layout does not depend on the illustrated token.
   const double ranges_width = page.width_of("0 … 0.0001", page.small()) + em;
   const double width = box.width - line.left - ranges_width;
   line.top = axis_depth_top(page, line.tokens, width, kMaxTokenLabels * em);

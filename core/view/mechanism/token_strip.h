@@ -26,7 +26,7 @@ class KindColours {
 };
 
 struct TokenStrip {
-  TokenAxis tokens;                // above the cells; drawn if it has labels
+  TokenAxis tokens;                // drawn above the cells if it has labels
   std::vector<std::string> names;  // names of the rows, on the left
   Tensor kinds;                    // [rows, tokens], integers
   KindColours colours;

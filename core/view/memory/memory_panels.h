@@ -12,8 +12,8 @@ namespace attnscope {
 double panel_title_height(const Page& page);
 void draw_panel_title(Page& page, const Box& box, const std::vector<std::string>& candidates);
 
-// Words of the text in order; words in the same slot are merged. Words are forgotten or not stored,
-// compressed, in memory, or in the segment.
+// Words of the text in order, coloured by state: forgotten (or not stored), compressed, in memory,
+// or in the segment. Adjacent words in the same slot are merged.
 struct SlotWords {
   std::vector<FlowToken> items;
   std::vector<Index> columns;  // key column of each item; -1: forgotten or not stored

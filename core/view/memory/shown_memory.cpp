@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Heads to average: those with the selected head's columns. Sets `description`: "this head".
+// Heads to average; all have the selected head's columns. Sets `description`, e.g. "this head".
 std::vector<TapHead> averaged_heads(const ViewInput& input, const AttentionTap& tap, Index head,
                                     std::string& description) {
   const std::string over = view_values(input.session.view, "memory").choice("over");

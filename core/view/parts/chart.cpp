@@ -53,7 +53,6 @@ double widest(const Page& page, const Ticks& ticks) {
   return width;
 }
 
-// Ticks at the limits of the axis.
 Ticks limit_ticks(const ChartAxis& axis) {
   if (axis.names.size() > 1) {
     const auto &first = axis.names.front(), &last = axis.names.back();

@@ -90,7 +90,8 @@ std::string short_text(double number) {
   return brief(number, std::abs(number) < kFewDigits ? 1 : 2);
 }
 
-// Powers of ten, every n-th if there are too many; if fewer than two, also 2 and 5 times a power.
+// Powers of ten, or every n-th power if there are more than `count`. A range of less than two
+// decades also has ticks at 2 and 5 times a power.
 std::vector<Tick> log_ticks(const ColourRange& range, int count) {
   const double low = std::log10(range.smallest), high = std::log10(range.most);
   const double step = std::max(1.0, std::ceil((high - low) / std::max(1, count)));

@@ -49,7 +49,7 @@ void draw_cross_hair(Page& page, const MatrixPlot& m) {
   page.add(OutlinedBox{box_of(m, row, column, 1, 1), page.theme().accent, 2});
 }
 
-// Limits of the label depths: a fraction of the picture, or the space that a square plot leaves.
+// Maximum label depths: a fraction of the picture, or more if a square plot leaves more space.
 AxisDepths max_label_depths(const Page& page, const Box& inside, double right_width) {
   const double cap = kLongestLabel * page.em(), spare = inside.width - right_width - inside.height;
   const double usual = kMaxLabels * std::min(inside.width, inside.height);

@@ -12,7 +12,7 @@ Index pattern_head(const AttentionTap& tap, Index head) {
   return tap.result.pattern->heads() > 1 ? head : 0;
 }
 
-// Draws the NaN cells of a map of rules over the weights.
+// Draws the NaN cells of `rules`, which are the excluded pairs, over the weights.
 void draw_excluded(Page& page, HeatMap rules) {
   rules.hollow = true;
   rules.missing = excluded_colour(page.theme());
@@ -78,7 +78,7 @@ bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, I
   if (!has_excluded_pairs(tap, head)) return false;
   HeatMap rules = rules_map(cells);
   set_rules(rules, page.input(), tap, head);
-  if (rules.values.shape() != weights.shape()) return false;  // blocks of pairs: unknown
+  if (rules.values.shape() != weights.shape()) return false;  // `rules` merges pairs
   rules.values = rules.values.copy();
   for (Index i = 0; i < weights.size(); ++i) {
     if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;

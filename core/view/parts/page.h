@@ -67,7 +67,6 @@ class Page {
   std::size_t caption_first_ = 0, caption_last_ = 0;  // range of the caption's items
 };
 
-// Message of a picture that does not fit.
 ViewLayout no_space(Page& page);
 
 // Interpolates from a (fraction 0) to b (fraction 1).

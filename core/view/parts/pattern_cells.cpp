@@ -27,7 +27,7 @@ void draw_run(const Run& run, const PatternWindow& w, float* cells) {
   const Index begin = std::max<Index>(run.begin, w.column);
   const Index end = std::min<Index>(run.end, w.column + w.width);
   if (begin >= end) return;
-  if (run.step == 1) {  // a block at a time
+  if (run.step == 1) {  // contiguous keys: visits each block once
     const Index last = (end - 1 - w.column) / w.column_step;
     for (Index b = (begin - w.column) / w.column_step; b <= last; ++b) raise(cells[b], run.rule);
     return;
@@ -85,7 +85,7 @@ Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head) 
   Tensor cells = pattern_rules(
       pattern, head,
       pattern_window(queries, keys, 0, 0, static_cast<double>(queries), static_cast<double>(keys)));
-  if (cells.size() != queries * keys) {  // computed in blocks
+  if (cells.size() != queries * keys) {  // cells are blocks: computes each pair
     cells = pattern_rules(pattern, head, {0, 0, queries, keys, 1, 1});
   }
   const std::uint8_t* allowed = mask.data() + head * queries * keys;

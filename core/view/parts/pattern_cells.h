@@ -13,12 +13,12 @@ struct PatternWindow {
   Index row_step = 1, column_step = 1;
 };
 
-// The whole matrix up to 2048 x 2048 pairs; otherwise the visible region in blocks that keep it
-// within that size.
+// The whole matrix if it has up to 2048 x 2048 pairs; otherwise the visible region in at most
+// 2048 x 2048 blocks.
 PatternWindow pattern_window(Index queries, Index keys, double row, double column, double height,
                              double width);
 
-// Index of the rule that admits each pair, NaN if excluded. A block has its largest index.
+// Index of the rule that admits each pair, NaN if excluded; the largest index in each block.
 // [ceil(height / row_step), ceil(width / column_step)]
 Tensor pattern_rules(const Pattern& pattern, Index head, const PatternWindow& window);
 // The same for the whole matrix with a mask of allowed pairs [h, L_q, L_k]. Allowed pairs outside

@@ -11,12 +11,12 @@ namespace {
 
 constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;  // em, in total
 constexpr double kPinnedGap = 0.7;                      // em between plot and bars
-constexpr double kNameGap = 0.4;                        // em added before the column's name
+constexpr double kNameGap = 0.4;                        // em, in addition, before the column's name
 constexpr double kBarSize = 3.0;                        // em
 constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
 constexpr double kMaxBars = 400;                                     // more are drawn as a line
 
-// A bar for a visible cell, or for all cells within a pixel, the largest of which is `weight`.
+// A bar for a visible cell, or for the largest of the cells within one pixel.
 struct Bar {
   double from, to;  // pixels along the side
   float weight;
@@ -96,7 +96,7 @@ double size_of(const Bar& bar, float max_weight, bool has_both_signs, double len
   return length * static_cast<double>(bar.weight / max_weight) / (has_both_signs ? 2 : 1);
 }
 
-// `across`: bars from left to right; otherwise from top to bottom.
+// `across`: the bars of a row, up from y = `base`; otherwise of a column, right from x = `base`.
 void draw_bars(Page& page, const std::vector<Bar>& bars, bool across, double base, double length) {
   const float max_weight = largest(bars);
   if (!(max_weight > 0)) return;

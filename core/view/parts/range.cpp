@@ -198,7 +198,7 @@ std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& 
 
 void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end, bool with_signs) {
   constexpr double kPercentile = 0.99;    // rank among the magnitudes
-  constexpr double kNearlyLargest = 0.8;  // of the largest; larger percentiles become the largest
+  constexpr double kNearlyLargest = 0.8;  // fraction of the largest; larger percentiles are unused
   if (values.empty() || (end == ColourEnd::One && !with_signs)) return;
   const auto largest = static_cast<double>(*std::ranges::max_element(values));
   if (!(largest > 0)) return;

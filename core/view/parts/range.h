@@ -40,9 +40,9 @@ bool is_signed(const AttentionTap& tap, Index head);
 // Colours for weights in [0, 1], or in [-1, 1] with a diverging map if `with_signs`.
 ColourRange weight_colours(const ViewInput& input, bool with_signs);
 
-// Magnitudes that determine the end of the colours: visible allowed pairs in rows with more than
-// one key (a single key always has weight 1); samples rows above about `limit` cells. `cells`:
-// weights set by set_cells(), which returned `shown`, or the weights of a whole map.
+// Magnitudes of visible allowed pairs, to determine the end of the colours. Omits rows with one key
+// (its weight is always 1) unless all rows have one. Samples rows beyond about `limit` cells.
+// `cells`: weights set by set_cells(), which returned `shown`, or the weights of a whole map.
 std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
                                       const ShownCells& shown = {}, Index limit = Index{1} << 18);
 
@@ -53,7 +53,8 @@ void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end,
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& shown = {});
 
-// Largest visible magnitude of each row, ascending; samples rows above `limit` cells.
+// Largest visible magnitude of each row, ascending. If there are more than `limit` cells, samples
+// the rows.
 std::vector<float> visible_row_maxima(const HeatMap& cells,
                                       Index limit = std::numeric_limits<Index>::max());
 // Largest visible magnitude; 0 if nothing is visible.

@@ -38,7 +38,7 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
     if (std::isfinite(value)) longest = std::max(longest, value);
     has_infinite |= std::isinf(value);
   }
-  // Without finite values, infinite rows need no scale.
+  // If all bars are infinite, they need no scale.
   if (longest > 0 || !has_infinite) longest = std::max(longest, bars.min_range);
   const double row_height = box.height / m.height;
   double widest = 0;

@@ -29,7 +29,7 @@ Line circle(Point centre, double radius, Colour colour, double thickness) {
 }
 
 std::vector<Line> arrow(Point from, Point to, Colour colour, double thickness) {
-  constexpr double kHead = 4.5, kLargestHead = 0.45, kSpread = 0.45;  // thicknesses, share, radians
+  constexpr double kHead = 4.5, kLargestHead = 0.45, kSpread = 0.45;  // thickness, length, radians
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   std::vector<Line> items;
   items.push_back({{from, to}, colour, thickness});

@@ -38,7 +38,7 @@ bool has_positions_in_content(const Trace& trace, const AttentionTap& tap) {
     return true;
   }
   if (!trace.config) return false;
-  // Embeddings to which inputs add rows and columns of pixels, or time steps of trajectories.
+  // The embeddings of these inputs contain pixel rows and columns, or trajectory time steps.
   return static_cast<bool>(input_kind(trace.config->input.id).embed) ||
          architecture(trace.config->architecture.id).reads == Reads::Trajectories;
 }

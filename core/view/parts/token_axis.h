@@ -32,7 +32,7 @@ struct TokenAxis {
 };
 TokenAxis query_axis(const Trace& trace, const AttentionTap& tap);
 TokenAxis key_axis(const Trace& trace, const AttentionTap& tap);
-// Caches the widest label for repeated calls of axis_depth_*().
+// The axis with TokenAxis::widest set, which makes repeated calls of axis_depth_*() fast.
 TokenAxis measured(const Page& page, TokenAxis axis);
 
 // Extent of an axis: cells [first, first + extent) over pixels [from, from + length).
@@ -55,9 +55,9 @@ double axis_depth_top(const Page& page, const TokenAxis& axis, double length, do
 // Depth before the plot's size is known; assumes that cells are narrow if there are many.
 double axis_depth_left(const Page& page, const TokenAxis& axis, double max_labels);
 
-// Depths of the axes to the left of a plot and above it. Depths depend on the plot's size (thinned
-// labels show their index; labels above narrow cells are vertical), and the size on the depths:
-// `plot` maps depths to size. The result suffices for a plot of the size `plot(result)`.
+// Depths of the axes to the left of a plot and above it. Depths depend on the plot's size, because
+// thinned labels show their index and labels above narrow cells are vertical. `plot` returns the
+// size of a plot with given depths. The result suffices for a plot of the size `plot(result)`.
 struct AxisDepths {
   double left = 0, top = 0;
 };

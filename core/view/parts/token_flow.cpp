@@ -42,7 +42,7 @@ constexpr std::size_t kOmissionStep = 10;
 struct Passage {
   std::size_t first = 0, count = 0;
   std::string omitted_before, omitted_after;  // "20 before", "and 30 more"; may be empty
-  std::vector<Box> boxes;  // box of `omitted_before`, unless empty, then of the tokens
+  std::vector<Box> boxes;  // box of `omitted_before` unless empty, then token boxes
   std::size_t last() const { return first + count; }
 };
 
@@ -80,7 +80,7 @@ Passage passage_with(const Page& page, const Box& box, const std::vector<FlowTok
                      std::size_t required) {
   Passage part = passage_from(page, box, tokens, 0);
   if (required < part.last() || tokens.empty()) return part;
-  std::size_t low = 0, high = required / kOmissionStep;  // in steps; `low` is too few
+  std::size_t low = 0, high = required / kOmissionStep;  // steps; omitting `low` is too few
   while (high - low > 1) {
     const std::size_t middle = (low + high) / 2;
     (required < passage_from(page, box, tokens, middle * kOmissionStep).last() ? high : low) =

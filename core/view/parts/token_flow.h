@@ -17,7 +17,7 @@ struct FlowToken {
 // Height of the tokens at this width; at most `max_height`.
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
                          double max_height);
-// The drawn tokens of a text: boxes[n] is that of token first + n.
+// The drawn tokens of a text; boxes[n] is the box of token `first` + n.
 struct TokenFlow {
   std::size_t first = 0;
   std::vector<Box> boxes;
@@ -31,7 +31,6 @@ TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToke
 
 // Hit test of a drawn text, whose tokens are queries of this layer and head.
 std::function<std::optional<Hit>(Point)> token_hits(const TokenFlow& flow, Index layer, Index head);
-// Adds a handle for each drawn token.
 void add_token_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,
                        const std::function<void(Session&, Index)>& click);
 // Adds handles that pin a token, with the tooltip `help`, or unpin the pinned token.

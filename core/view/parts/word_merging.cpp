@@ -54,7 +54,7 @@ Pair strongest_pair(const AttentionTap& tap, Index head, const WordPairs& pairs,
   return best;
 }
 
-// Maps hits on words to hits on their tokens. Outlives the input, but not the run.
+// Maps hits on words to hits on their tokens. May outlive the input, but not the run.
 class TokenHits {
  public:
   TokenHits(std::shared_ptr<const WordTrace> words, const ViewInput& input)

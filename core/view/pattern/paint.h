@@ -15,7 +15,7 @@ namespace attnscope {
 using Cell = std::pair<Index, Index>;
 
 // Pairs covered by a stroke. `tool`: "brush" covers the path, "line" the line between the path's
-// ends, "rectangle" the rectangle with these ends as corners.
+// ends, "rectangle" the rectangle whose opposite corners are the path's ends.
 std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>& path);
 
 inline constexpr Index kMaxPainted = 4096;  // maximum number of queries or keys
