@@ -110,7 +110,7 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
   // Interaction hints, only in the window.
   const bool framed = page.input().figure.framed;
   const auto& key_of = page.input().interaction.key_of;
-  if (!framed && stage == FlowStage::Tokens) text += " Click another to follow it.";
+  if (!framed && stage == FlowStage::Tokens) text += " Click another token to follow it.";
   if (!framed && key_of && stage == FlowStage::Whole) {
     text += " " + key_of(HintAction::Play) + " plays it step by step, " +
             key_of(HintAction::StepBack) + " and " + key_of(HintAction::StepForward) +
@@ -350,7 +350,7 @@ std::vector<Parameter> flow_parameters() {
            .label = "Step",
            .help = "The current stage: 1 tokens, 2 embedding, 3 queries, keys and values, 4 "
                    "scores, 5 softmax, 6 weighted values, 7 heads joined, 8 residual, 9 "
-                   "feed-forward, 10 layers, 11 next token; 12 is the whole.",
+                   "feed-forward, 10 layers, 11 next token; 12 overview.",
            .initial = kFlowSteps,
            .limits = {.min = 1, .max = static_cast<double>(kFlowSteps)},
            .slider = {.min = 1, .max = static_cast<double>(kFlowSteps)}},

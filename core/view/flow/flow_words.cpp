@@ -53,10 +53,10 @@ std::string embedding_sentence(const FlowStory& s) {
   if (s.numbers.states.empty()) {
     return is_recurrent(s)
                ? "A recurrent network reads its vector; its state gives both queries and keys."
-               : "These tensors come without the model and the tokens that made them.";
+               : "The file has only these tensors, without a model and tokens.";
   }
   const Encoding& encoding = attnscope::encoding(s.tap.encoding.id);
-  std::string text = "A token is a number in a list. It becomes a vector of " +
+  std::string text = "A token is a vocabulary index. It becomes a vector of " +
                      grouped(s.numbers.states.front().values.size()) +
                      " numbers, learned in training. ";
   if (encoding.embed) return text + "Its position is added to it (" + encoding.label + ").";
@@ -68,9 +68,9 @@ std::string vectors_sentence(const FlowStory& s) {
   const std::string reason = no_pair_scores_reason(s.tap, s.numbers.sum);
   if (!s.numbers.sum.query.defined()) {
     return reason.empty()
-               ? "The token's state is compared with those it attends to, which are also its "
+               ? "The token's state is compared with all attended states, which are also the "
                  "values."
-               : reason + " Each still has a value, the content it passes on.";
+               : reason + " Each token still passes on a value, its content.";
   }
   return "Each token makes three vectors: a query (what am I looking for?), a key (what am I?) and "
          "a value (what can I pass on?). In " +
@@ -98,8 +98,7 @@ std::string softmax_sentence(const FlowStory& s) {
   const std::string description =
       strongest(s) + " gets " + format_weight(sum.keys.front().weight, weights_sum_to_one(sum));
   if (is_feature_ratio(s.tap)) {
-    return "No softmax: features of query and key are multiplied, and each product is divided by "
-           "the sum of all. " +
+    return "No softmax: products of query and key features are divided by their sum. " +
            description + ".";
   }
   if (!weights_sum_to_one(sum)) return "These weights do not sum to one. " + description + ".";
@@ -122,7 +121,7 @@ std::string weighted_sentence(const FlowStory& s) {
            " does not sum single values by these weights; this is its output.";
   }
   if (!sum.is_output) {
-    return "Each value is multiplied by its weight, and all are summed. " +
+    return "Values are multiplied by their weights and summed. " +
            describe_further_processing(s.tap);
   }
   return "Each value is multiplied by its weight: strong ones keep their colour, weak ones fade. "
@@ -200,11 +199,10 @@ std::string layers_sentence(const FlowStory& s) {
   }
   if (s.trace.counts.contains("halting.steps")) {
     return text +
-           " The prediction uses the mean of these vectors, weighted by the "
-           "probability of halting there.";
+           " The prediction uses the mean of these vectors, weighted by their halting probability.";
   }
   if (states.back().guess.empty()) return text + " The vector changes a little each time.";
-  return text + " Next to each vector: the model's prediction if it ended there (logit lens).";
+  return text + " Next to each vector: the prediction if the model ended there (logit lens).";
 }
 
 std::string next_sentence(const FlowStory& s) {
@@ -222,8 +220,8 @@ std::string next_sentence(const FlowStory& s) {
                      : predicts_next_tokens(s.trace) ? "token the model knows"
                                                      : "action";
   return "The last vector is compared with that of every " + std::string(noun) + ": " +
-         quoted(best.label) + " is most likely the one that " + verb + ", " +
-         format_weight(best.probability, true) + ".";
+         quoted(best.label) + " most likely " + verb + " (" +
+         format_weight(best.probability, true) + ").";
 }
 
 std::string whole_sentence(const FlowStory& s) {
@@ -316,9 +314,7 @@ std::string no_pair_scores_reason(const AttentionTap& tap, const FlowSum& sum) {
   const WeightsFrom from = v.scores.weights_from(tap.variant.values);
   switch (from) {
     case WeightsFrom::Token:
-      return v.label +
-             ": no query-key products; each token determines by itself its weights on "
-             "where.";
+      return v.label + ": no query-key products; each token's vector alone determines its weights.";
     case WeightsFrom::Positions:
       return v.label +
              ": no query-key products; weights were learned by "
@@ -370,7 +366,7 @@ std::string weight_formula(const AttentionTap& tap) {
 
 std::string describe_further_processing(const AttentionTap& tap) {
   const Variant& v = variant(tap.variant.id);
-  return v.label + " processes it further: " + v.equation;
+  return v.label + " processes the sum further: " + v.equation;
 }
 
 const View* view_of_stage(FlowStage stage, const Trace& trace) {

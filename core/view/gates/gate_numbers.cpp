@@ -13,7 +13,7 @@ Stack gate_stack(const ViewInput& input) {
   return input.part().stack;
 }
 
-// The maximum, if gates differ: ", at “?” in layer 0 0.15".
+// The maximum, if gates differ: ", maximum 0.15 at “?” in layer 0".
 std::string describe_maximum(const GateSet& set, const std::vector<TraceToken>& tokens) {
   Index row = -1, token = -1;
   float minimum = 2, maximum = -1;
@@ -30,8 +30,9 @@ std::string describe_maximum(const GateSet& set, const std::vector<TraceToken>& 
   }
   if (row < 0 || maximum - minimum < 0.005F) return "";
   const std::string place = set.rows[static_cast<std::size_t>(row)].label();
-  return ", at “" + tokens[static_cast<std::size_t>(token)].label + "”" +
-         (place.empty() ? "" : " in " + place) + " " + gate_number(static_cast<double>(maximum));
+  return ", maximum " + gate_number(static_cast<double>(maximum)) + " at “" +
+         tokens[static_cast<std::size_t>(token)].label + "”" +
+         (place.empty() ? "" : " in " + place);
 }
 
 }  // namespace

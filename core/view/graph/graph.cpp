@@ -463,7 +463,8 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "moved"; });
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap != nullptr && !is_graph(*tap)) {
-    controls.idle["tool"] = "Requires the variant Graph: “Draw these edges” converts this one.";
+    controls.idle["tool"] =
+        "Requires the variant Graph. “Draw these edges” converts the current variant.";
   }
 }
 

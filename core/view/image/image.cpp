@@ -92,7 +92,7 @@ void draw_allowed(Page& page, const ImagePicture& d) {
   const bool generates = d.grid.key_shift > 0, keeps_image = generates || d.grid.picture.defined();
   draw_panel(
       page, panel,
-      {generates             ? "The pixels so far, and those it can attend to"
+      {generates             ? "The pixels so far, and this pixel's keys"
        : d.query_pixel() < 0 ? "Keys of this token"
                              : std::string("Keys of this ") + d.noun(),
        generates ? "The pixels so far" : "Its keys", ""},
@@ -434,7 +434,7 @@ std::vector<Parameter> image_parameters() {
            .slider = {.min = 0, .max = 8}},
           {.key = "completed",
            .label = "Completed by",
-           .help = "The most likely level of each pixel, or one sampled by its probability.",
+           .help = "Each pixel gets its most likely level, or a level sampled by probability.",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("likeliest"),
            .choices = {"likeliest", "drawn"}},
@@ -490,7 +490,7 @@ View image_view() {
                     [](const RunView& run_view) { return completion_settings(run_view.view); }}},
       .options = {.parameters = image_parameters(), .restrict_controls = restrict_controls},
       .content = {.objection = [](const Trace& trace) -> std::string {
-                    return trace.pixels ? "" : "The tokens of this run are no pixels.";
+                    return trace.pixels ? "" : "The tokens of this run are not pixels.";
                   },
                   .example = set_image_example}};
 }

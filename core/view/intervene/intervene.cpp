@@ -57,7 +57,7 @@ std::string objection_to_tap(const AttentionTap& tap) {
   const bool applies =
       tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
   if (applies) return "";
-  return "Interventions apply to the decoder's self-attention, and this is " +
+  return "Interventions apply to the decoder's self-attention; this is " +
          std::string(tap.address.stack == Stack::Encoder ? "the encoder's." : "cross-attention.");
 }
 
@@ -120,8 +120,8 @@ class InterveneLayout {
     }
     const std::string b = describe_head(first_run_, runs_.first_view);
     return caption(second_run_, capitalised(b) + ", in B (" + first_run_.model +
-                                    ", run B: not the run before A's changes) and " +
-                                    (a == b ? "" : a + ", ") + "in A: " + changes);
+                                    "; not A before its changes) and " + (a == b ? "" : a + ", ") +
+                                    "in A: " + changes);
   }
 
   std::vector<Fact> facts() const {
@@ -239,10 +239,9 @@ class InterveneLayout {
       texts = {"No space for " + list + ": enlarge the picture.", "No space for " + list,
                "Some parts have no space"};
     } else if (runs_.has_run_b && !input_.figure.framed) {  // in files the caption explains B
-      texts = {
-          "B is the reference run, not this run before its changes. Clear B to see their effect.",
-          "B is not this run before its changes: clear B for that.",
-          "B is not this run before its changes", "B: another run"};
+      texts = {"B is a separate run, not A before its changes. Clear B to see their effect.",
+               "B is not A before its changes: clear B to see their effect.",
+               "B is not A before its changes", "B: another run"};
     }
     if (texts.empty()) return;
     page_.faint_text({note_.x, note_.y + note_.height / 2},

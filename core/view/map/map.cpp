@@ -311,8 +311,8 @@ std::string describe_blocks(const Trace& trace, const HeadRef& ref, bool hides_s
   if (!shares) return "";
   const auto percentage = [&](int from, int to) { return percent(shares->weights[from][to]); };
   return "This head's weight: the first sentence gives " + percentage(0, 0) + " to itself and " +
-         percentage(0, 1) + " to the second, which gives " + percentage(1, 1) + " to itself and " +
-         percentage(1, 0) + " to the first" +
+         percentage(0, 1) + " to the second; the second gives " + percentage(1, 1) +
+         " to itself and " + percentage(1, 0) + " to the first" +
          (hides_special ? "; the rest goes to special tokens." : ".");
 }
 
@@ -324,8 +324,10 @@ std::string describe_similarity(const Trace& trace) {
   };
   const double cosine = cosine_similarity(vector(0), vector(1));
   if (std::isnan(cosine)) return "";
-  return "The means of their tokens after the last layer have cosine similarity " + brief(cosine) +
-         ". They attended to each other: to encode them separately, set one as B in Compare.";
+  return "The sentences' mean vectors after the last layer have cosine similarity " +
+         brief(cosine) +
+         ". The sentences were encoded jointly; to encode them separately, set one as B in "
+         "Compare.";
 }
 
 ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {

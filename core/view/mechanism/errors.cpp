@@ -76,10 +76,10 @@ std::vector<LegendEntry> curve_legend(const ErrorStudy& study) {
 std::vector<std::string> errors_texts(const ErrorStudy& study) {
   const std::string seeds = std::to_string(study.seeds);
   if (!std::ranges::any_of(study.curves, &ErrorCurve::is_random)) {
-    return {"Reduce to fewer or more rows: window means compared with the optimum",
+    return {"Other numbers of rows: window means compared with the optimum",
             "Fewer or more rows, compared with the optimum", "Errors by rows", "Errors"};
   }
-  return {"Estimate again with fewer or more: points are medians of " + seeds +
+  return {"Estimate again with other sizes: points are medians of " + seeds +
               " draws, lines span best to worst",
           "Estimate again: medians of " + seeds + " draws, best to worst",
           "Errors, medians of " + seeds, "Errors"};

@@ -104,22 +104,22 @@ std::string describe_weight_changes(const ReplacedChange& change, const ChangedR
       return "Row " + row + " changes; no other query can attend to this token.";
     }
     return "Row " + row +
-           " changes: a query's weights depend on its own token, and keys are not compared.";
+           " changes: a query's weights depend only on its own token; keys are not compared.";
   }
   std::string text = rows_text(weights.count()) + " of " + std::to_string(row_count) + " change";
-  if (change.column < 0) return text + ": keys are combined from all tokens.";
+  if (change.column < 0) return text + ": each key combines all tokens.";
   std::string reasons;
   if (weights.has_token_row) reasons += "row " + row + ", since its query changes";
   if (weights.attending > 0) {
-    reasons +=
-        (reasons.empty() ? "" : ", and ") + std::to_string(weights.attending) +
-        (weights.attending == weights.all_attending
-             ? " that attend to it as a key"
-             : " of the " + std::to_string(weights.all_attending) + " that attend to it as a key");
+    reasons += (reasons.empty() ? "" : ", and ") + std::to_string(weights.attending) +
+               (weights.attending == weights.all_attending
+                    ? " that attend to the token as a key"
+                    : " of the " + std::to_string(weights.all_attending) +
+                          " that attend to the token as a key");
   }
   if (weights.others > 0) {
     reasons += (reasons.empty() ? "" : ", and ") + std::to_string(weights.others) +
-               " that cannot attend to it";
+               " that cannot attend to the token";
   }
   return text + ": " + reasons + ".";
 }
@@ -133,7 +133,7 @@ std::vector<std::string> describe_change(const ReplacedChange& change, Index lay
   std::string outputs_text = "Outputs change in " + rows_text(outputs.count()) + " of " +
                              std::to_string(change.rows.size());
   if (outputs.count() > weights.count()) {
-    outputs_text += ": also with unchanged weights, since the token's value changes";
+    outputs_text += ": rows with unchanged weights also change, because the token's value does";
   }
   sentences.push_back(outputs_text + ".");
   if (layer > 0) {

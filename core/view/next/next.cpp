@@ -87,8 +87,8 @@ class NextLayout {
   bool has_default_sampling() const { return settings_.sampling == Sampling(); }
 
   std::string caption_text() const {
-    const char* subject = is_masked_ ? "The predicted distribution at a position, whose own token "
-                                       "the model sees unless it is masked, sampled with "
+    const char* subject = is_masked_ ? "The predicted distribution at one position (the model sees "
+                                       "the token there unless it is masked), sampled with "
                                      : "Each token coloured by its surprisal, and the distribution "
                                        "of the next one, sampled with ";
     return caption(trace_,
@@ -329,7 +329,8 @@ std::vector<Parameter> parameters() {
        .symbol = "T",
        .label = "Temperature",
        .help =
-           "Divides the logits: below 1 likely tokens gain, 0 is greedy: the most likely token.",
+           "Divides the logits. Below 1, likely tokens gain probability; 0 selects the most likely "
+           "token.",
        .kind = Parameter::Kind::Real,
        .initial = 1.0,
        .limits = {.min = 0, .max = 100},

@@ -87,7 +87,7 @@ ByteTensor mask_of_head(const AttentionTap& tap, Index head) {
   const Index queries = tap.queries(), keys = tap.keys();
   if (queries > kMaxPainted || keys > kMaxPainted) {
     throw InputError("mask: expected at most " + std::to_string(kMaxPainted) +
-                     " tokens to paint on, found " + std::to_string(std::max(queries, keys)));
+                     " queries or keys, found " + std::to_string(std::max(queries, keys)));
   }
   const Pattern& pattern = *tap.result.pattern;
   ByteTensor mask = ByteTensor::zeros({queries, keys});

@@ -448,7 +448,7 @@ TEST(FlowView, ExplainsVariantsWithoutScores) {
   set_view_value(step, "flow", "step", Index{6});
   const Trace gated = testing::run_model({.variant = "gmlp", .encoding = "none"});
   EXPECT_TRUE(
-      shows_text(lay_out_view(gated, "flow", wide_look(step)).list, "processes it further"));
+      shows_text(lay_out_view(gated, "flow", wide_look(step)).list, "processes the sum further"));
   set_view_value(step, "flow", "step", Index{4});
   EXPECT_TRUE(
       shows_text(lay_out_view(gated, "flow", wide_look(step)).list, "no query-key products"));

@@ -213,7 +213,7 @@ TEST_F(Intervene, RunBIsNotLabelledBefore) {
   const Trace run_b = synthetic_trace(2, 3, 9);
   const auto all_text = [&] { return testing::all_text(layout().list); };
   options_.reference = &run_b;
-  EXPECT_NE(all_text().find("B is the reference run, not this run before"), std::string::npos);
+  EXPECT_NE(all_text().find("B is a separate run, not A before its changes"), std::string::npos);
   options_.framed = true;
   EXPECT_EQ(all_text().find("before and after"), std::string::npos) << all_text();
   EXPECT_NE(all_text().find("in B (synthetic"), std::string::npos) << all_text();
