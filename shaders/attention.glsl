@@ -30,13 +30,13 @@ layout(std140, binding = 0) uniform Sizes {
   int value_width;    // vec4s per row of v; even
   int tile_first;     // the chunk has the tiles [tile_first, tile_end)
   int tile_end;
-  int head_first;     // copy z computes head head_first + z * head_step, plus the tile's head
+  int head_first;     // dispatch z is a copy for head head_first + z * head_step + Tile.head
   int head_step;
-  uint origin;        // start of the chunk's scores within its list
+  uint origin;        // start of the chunk's scores in its list of tiles
   uint copy_stride;   // scores of the chunk per copy
-  int tiles;          // start in integers[] of the tiles: columns, width, head, rows, row, base
+  int tiles;          // start in integers[] of tiles: columns, width, head, rows, row, base
   int columns;        // start in integers[] of the lists of keys
-  int words;          // start in integers[] of the bits of rows
+  int words;          // start in integers[] of the bit masks of rows
   int starts;         // start in integers[] of the index of each row's first run (pooled_tile)
   int runs;           // start in integers[] of the runs: begin, end, step
   int pattern_heads;  // 1: all heads share the pattern
@@ -44,25 +44,25 @@ layout(std140, binding = 0) uniform Sizes {
   int pos_q;          // start in integers[] of the positions of queries
   int pos_k;          // start in integers[] of the positions of keys
   int pos_k_stride;   // stride of pos_k between heads; 0 if heads share positions
-  int additive_v;     // start in vectors[], key_width per head
-  int logits;         // start in numbers[], logits_width per query
+  int additive_v;     // start in vectors[] of v of additive scores; key_width per head
+  int logits;         // start in numbers[] of the logits; logits_width per query
   int logits_heads;   // 1, h or B h
   int logits_width;
-  int span;           // start in numbers[]
+  int span;           // start in numbers[] of the spans z
   int span_rows;      // 1: a span per row, 0: a span per head
   float span_ramp;    // R
   float scale;
   float product_scale;  // scale, or 1 if terms are added before scaling
   int spare2;
   ivec4 table[2 * MAX_TABLES];  // see bucket()
-  ivec4 product[MAX_PRODUCTS];  // q', k' in vectors[]; their width; number of heads: 1, h or B h
+  ivec4 product[MAX_PRODUCTS];  // starts of q' and k' in vectors[], width, heads: 1, h or B h
 };
 
 layout(std430, binding = 5) readonly buffer Integers { int integers[]; };
 layout(std430, binding = 6) readonly buffer Numbers { float numbers[]; };
 
-// Score of a masked pair: below any other score, but finite, since the exponential of -infinity is
-// not 0 on all devices.
+// Score of a masked pair: below any other score. It is finite, because the exponential of -infinity
+// is not 0 on all devices.
 #if NORMALISER == SOFTMAX || NORMALISER == SPAN_SOFTMAX
 const float MASKED = -3.4028e38;
 #else
@@ -73,7 +73,7 @@ int kv_head(int head) {
   return (head / heads) * kv_heads + (head % heads) / (heads / kv_heads);
 }
 
-// i - j, in positions.
+// Position of query i minus position of key column c.
 int offset_of(int head, int i, int c) {
   return integers[pos_q + i] - integers[pos_k + (head % heads) * pos_k_stride + c];
 }
@@ -106,7 +106,7 @@ const int CELLS = TILE;
 
 struct Tile {
   int head;
-  int columns, width;  // start of the tile's list of keys, and number of keys
+  int columns, width;  // start of the tile's list of keys; number of keys
   int stride;          // scores per row: `width` rounded up to a multiple of TILE
   int rows, row;       // number of rows, and their start in integers[]
   uint base;           // start of the tile's scores

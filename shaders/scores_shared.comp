@@ -1,6 +1,6 @@
-// Variant of scores_tiles for GPUs. A work group computes 64 cells of each row of a tile, an
-// invocation the cells of one key. The group loads slices of the queries and keys into shared
-// memory. Work group x: group of cells; y: tile; z: copy.
+// Variant of scores_tiles for GPUs. A work group computes 64 cells of each row of a tile; an
+// invocation computes the cells of one key. The group loads slices of the queries and keys into
+// shared memory. Work group x: group of cells; y: tile; z: copy.
 #include "attention.glsl"
 
 const int COLUMNS = 64;  // cells of a row per work group

@@ -29,7 +29,7 @@ void main() {
   int x0 = TILE * int(gl_GlobalInvocationID.x);
   if (x0 >= t.stride) return;
 
-  // Rows and cells past the end repeat the last.
+  // Rows and cells past the end repeat the last one.
   int i[HEIGHT], c[TILE];
   for (int r = 0; r < HEIGHT; ++r) {
     i[r] = query(t, r);

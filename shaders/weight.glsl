@@ -1,8 +1,8 @@
 // Weight of a pair from its score.
 #include "span.glsl"
 
-// Components of a row: maximum of its scores so far, their sum, factor of its earlier outputs, and
-// factor of the exponentials of its scores (see row_sums.comp).
+// Components of a row: maximum of its scores so far, normalising sum, factor of its earlier
+// outputs, factor of the exponentials of its scores (see row_sums.comp).
 layout(std430, binding = 4) readonly buffer RowSums { vec4 row_sums[]; };
 #ifdef KEEP_ATTENTION
 layout(binding = 0, r32f) writeonly uniform image2DArray attention;  // (c, i, head); initially 0
@@ -23,7 +23,7 @@ float weight(float score, vec4 row, int head, int i, int c) {
 #endif
 }
 
-// Skips pairs that this tile masks, since another tile may allow them.
+// Stores nothing for pairs that this tile masks, because another tile may allow them.
 void store_weight(int head, int i, int c, float value) {
 #ifdef KEEP_ATTENTION
   if (value != 0.0) imageStore(attention, ivec3(c, i, head), vec4(value));

@@ -14,7 +14,7 @@ namespace attnscope {
 namespace {
 
 constexpr Index kFormatVersion = 1;
-const std::vector<std::string> kOverlong = {"first", "last", "all"};  // in the order of Overlong
+const std::vector<std::string> kOverlong = {"first", "last", "all"};  // in enum order
 
 std::string to_hex(const std::string& bytes) {
   static const char* digits = "0123456789abcdef";

@@ -1,5 +1,5 @@
 // Views: pictures of a trace. views() lists them in order. A view lays itself out as a display
-// list, which screen and files share.
+// list, which window and picture files draw.
 #pragma once
 
 #include <functional>
@@ -41,15 +41,15 @@ enum class HintAction { ColourRange, Play, StepBack, StepForward };
 // Frame of a picture: title, caption and optional parts.
 struct FigureOptions {
   bool framed = true;   // false in the window, which shows title and caption itself
-  bool tight = false;   // if framed: reduce Canvas::height to that of the content
+  bool tight = false;   // if framed: reduce Canvas::height to the content's height
   FigureParts parts{};  // if framed: the parts to draw
 };
 
 // State of mouse and keyboard.
 struct Interaction {
   std::optional<Point> pointer{};  // mouse position, for cross-hairs
-  bool flipped = false;            // Shift is held: the reference replaces the run
-  // The window's key for an action. Empty in files, whose hints name options of the command line.
+  bool flipped = false;            // Shift is pressed: the reference replaces the run
+  // Returns the window's key for an action. Empty in files: their hints name command-line options.
   std::function<std::string(HintAction)> key_of{};
 };
 
@@ -97,20 +97,21 @@ struct Handle {
   // Called when the pointer, pressed within `area`, moves to the point.
   std::function<void(Point, Session&)> drag{};
   std::function<void(Session&)> click{};
-  // Called on each move with the pointer's whole path from the press within `area`, and the session
-  // before the press. The stroke is one undo step.
+  // Called on each move after a press within `area`, with the pointer's path from the press on and
+  // the session before the press. The whole stroke is one undo step.
   std::function<void(const std::vector<Point>&, Session&)> stroke{};
 };
 
 struct ViewLayout {
   DisplayList list;
-  Box plot;  // the cells; pan and zoom act here
+  Box plot;  // area of the cells, where pan and zoom act
   // Visible region in cells, for pan and zoom; zero width if the view has no cells.
   double row = 0, column = 0, height = 0, width = 0;
   Index rows = 0, columns = 0;  // size of the matrix; 0: L_q and L_k of the selected head
-  // Row indices run downwards if true, else to the right; column indices to the right, else down.
+  // If rows_run_down, row indices run downwards, else to the right. If columns_run_across, column
+  // indices run to the right, else downwards.
   bool rows_run_down = true, columns_run_across = true;
-  // Set if cells are words, while the settings count tokens. Null: cells are tokens.
+  // Set if cells are words; indices in the settings still count tokens. Null: cells are tokens.
   std::shared_ptr<const WordPairs> words{};
   std::function<Hit(Hit)> to_token_hit{};        // converts a hit on words to a hit on their tokens
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
@@ -145,7 +146,7 @@ struct ColourEndChoice {
   std::string label, help;
 };
 std::vector<ColourEndChoice> weight_ends();     // all choices, for attention weights
-std::vector<ColourEndChoice> stretched_ends();  // the whole range, or the visible one
+std::vector<ColourEndChoice> stretched_ends();  // the whole range, or the visible range
 // The selected choice, else the first; null if there are none.
 const ColourEndChoice* selected_colour_end(const std::vector<ColourEndChoice>& choices,
                                            ColourEnd end);
@@ -156,7 +157,7 @@ struct ViewControls {
   bool layer = true, head = true;
   bool part = true;  // stack, kind, step, segment; false: the view shows the whole run
   Colours colours = Colours::All;  // selectable colour maps
-  // Choices for the end of the colours; fewer than two: not selectable.
+  // Choices for the end of the colour range; fewer than two: not selectable.
   std::vector<ColourEndChoice> colour_ends = weight_ends();
   bool words = false;                    // this view can merge word pieces
   std::string word_merging_refusal{};    // reason why this run has no pieces to merge; else empty
@@ -213,7 +214,7 @@ struct ViewContent {
 // Features of a view whose cells are query-key pairs.
 struct ViewCells {
   bool zoom = false;         // can be panned and zoomed
-  bool merge_words = false;  // ViewSettings::words and hides_special apply: with_word_merging()
+  bool merge_words = false;  // applies ViewSettings::words and hides_special
   // True if the picture moves the tap's pairs to other positions than in the run, or alters their
   // values. Empty: never.
   std::function<bool(const ViewSettings&, const AttentionTap&)> alter_run{};
@@ -239,11 +240,11 @@ struct View {
   std::string objection(const Trace& trace) const;
   bool reads(std::string_view finding) const;
   // True if the reference run is part of the picture. Other views show one run at a time, and the
-  // window shows the reference instead while Shift is held.
+  // window shows the reference instead of the run while Shift is pressed.
   bool shows_reference() const { return reads(Findings::reference.id); }
 };
 
-const std::vector<View>& views();       // in the order of their keys: 1 to 9, then with Ctrl
+const std::vector<View>& views();       // in the order of their shortcuts
 const View& view(std::string_view id);  // throws InputError if unknown
 
 // Controls of the selected view.

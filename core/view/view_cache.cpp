@@ -28,8 +28,8 @@ std::shared_ptr<const void> ViewCache::object(
 }
 
 ViewCache::Entry& ViewCache::entry(const CacheKey& key) {
-  // A window shows a few matrices, each with the rules of a pattern; stepping through many heads
-  // exceeds this and empties the cache.
+  // A window shows a few matrices at a time, each with the rules of a pattern. Stepping through
+  // many heads exceeds the limit, which empties the cache.
   constexpr std::size_t kMaxEntries = 48;
   if (entries_.size() > kMaxEntries) entries_.clear();
   return entries_[key];

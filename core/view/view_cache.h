@@ -1,4 +1,4 @@
-// Results that views derive from a run, kept from one layout to the next.
+// Results that views derive from a run, cached from one layout to the next.
 //
 // A result is identified by its source (the run, pattern or finding that it is derived from) and a
 // CacheKey, which contains everything else that it depends on.
@@ -60,12 +60,12 @@ class CacheKey {
   std::vector<std::variant<Index, double, std::string>> values_;
 };
 
-// A window passes the same cache to all its layouts, so that redrawing each frame is cheap. Without
+// A window passes one cache to all its layouts, so that redrawing each frame is cheap. Without
 // a cache, each layout computes everything again.
 class ViewCache {
  public:
   // The matrix `key` derived from `source` (a pattern, or source_of() a run). Calls `make` unless
-  // the last call with `key` had the same source. Keeps the source alive: its address stays unique.
+  // the last call with `key` had the same source. Keeps the source, so its address is not reused.
   Tensor matrix(const std::shared_ptr<const void>& source, const CacheKey& key,
                 const std::function<Tensor()>& make);
   // matrix() for a matrix derived from two sources.
@@ -107,7 +107,7 @@ inline CacheKey head_key(std::string_view result, const Trace& trace, const View
   return CacheKey(result, trace.part(view.part), view.layer, view.head);
 }
 
-// Identity of all attention of a trace, unique to each run; null if there is none.
+// Identity of a trace's attention, unique to each run; null if the trace has no attention.
 std::shared_ptr<const void> source_of(const Trace& trace);
 
 }  // namespace attnscope

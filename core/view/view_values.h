@@ -16,9 +16,9 @@ Json to_json(const ViewSettings& view);
 PartChoice part_from_json(JsonObject& object);
 void add_part(const PartChoice& part, Json& object);
 
-// "percentile", "largest", "one".
+// Names: "percentile", "largest", "one". Other names are InputErrors that begin with `path`.
 std::string name_of(ColourEnd end);
-ColourEnd colour_end_from_name(std::string_view name, std::string_view path);  // InputError
+ColourEnd colour_end_from_name(std::string_view name, std::string_view path);
 
 // All parameters of the view, including defaults.
 Values view_values(const ViewSettings& settings, std::string_view id);

@@ -59,7 +59,7 @@ TEST_P(Conformance, MatchesExpectedTensors) {
   run("auto");
 }
 
-// Exits with 2 if any part of the operation cannot run on the GPU.
+// The program exits with status 2 if a part of the operation cannot run on the GPU.
 TEST_P(Conformance, MatchesExpectedTensorsOnGpu) {
   run("gpu");
 }

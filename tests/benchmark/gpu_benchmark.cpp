@@ -1,7 +1,7 @@
 // Speed of the compute shaders, relative to the CPU in the same run.
 //
 // `flops` counts multiplications and additions of the matrix products only (4 d per allowed pair);
-// `of_cpu` is that rate divided by the CPU backend's rate for the same part. Heat maps: `cells`
+// `of_cpu` is this rate divided by the CPU backend's rate for the same part. Heat maps: `cells`
 // drawn per second, for the whole map pooled into 512 x 512 pixels. Tiles: `of_cpu` is the CPU's
 // time divided by the GPU's. Sparse patterns are compared with dense attention on the GPU.
 #include <benchmark/benchmark.h>
@@ -57,7 +57,7 @@ void run(benchmark::State& state, Pattern (*pattern)(Index), ResultRequest wante
     state.SkipWithError(reason.c_str());
     return;
   }
-  gpu().run(part, wanted);  // compiles
+  gpu().run(part, wanted);  // compiles the shaders
   for (auto _ : state) benchmark::DoNotOptimize(gpu().run(part, wanted));
   const double flops = 4.0 * static_cast<double>(part.pattern->pair_count(kHeads) * kHeadSize);
   wanted.attention = wanted.device_attention;
@@ -143,7 +143,7 @@ void tile(benchmark::State& state) {
   const ResultRequest wanted{.output = false, .tiles = true};
   const auto gpu_tiles = gpu().run(part, wanted).tiles;
   const auto cpu_tiles = cpu_backend().run(part, wanted).tiles;
-  gpu_tiles->tile(request);  // compiles
+  gpu_tiles->tile(request);  // compiles the shader
   for (auto _ : state) benchmark::DoNotOptimize(gpu_tiles->tile(request));
   double min_seconds = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 3; ++round) {

@@ -32,7 +32,7 @@ TrainingPlan preset(const std::string& name) {
   return training_plan_from_json(parse_json(read_file(path), name), name);
 }
 
-// Latency of a picture: the model is loaded, the text is new.
+// Latency of a trace of a new text, with a loaded model.
 void text_to_trace(benchmark::State& state, const std::string& model) {
   ExperimentRun run(cpu_only());
   Session session;
@@ -211,7 +211,7 @@ void write_gpt2(const std::filesystem::path& folder, DType dtype) {
                  "n_layer": 12, "n_head": 12})");
 }
 
-// Peak resident memory of this process after the last reset, in bytes.
+// Peak resident memory of this process in bytes. `resets`: resets the peak first.
 double peak_memory(bool resets) {
   if (resets) std::ofstream("/proc/self/clear_refs") << 5;
   std::ifstream status("/proc/self/status");

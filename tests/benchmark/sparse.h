@@ -35,8 +35,8 @@ struct Seconds {
 Seconds seconds_of(const std::function<void()>& work);
 double cpu_seconds(clockid_t clock);
 
-// Compares `seconds` of a part with those of a dense part of `dense_length` tokens, alternately.
-// Counter `of_dense`: time per allowed pair divided by that of the dense part, best of each;
+// Alternately measures `seconds` of `part` and of a dense part of `dense_length` tokens.
+// Counter `of_dense`: time per allowed pair divided by the dense part's, each in its fastest run;
 // `of_dense_cpu` compares CPU time, which is valid on a machine with other load.
 void compare_with_dense(benchmark::State& state, const Part& part, Index dense_length,
                         const std::function<Seconds(const Part&)>& seconds);

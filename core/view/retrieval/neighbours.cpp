@@ -28,7 +28,7 @@ constexpr double kMinBitsChart = 7;    // em
 constexpr double kTableWidth = 0.6;    // fraction of the width for a table with bars next to it
 constexpr double kMinWideWidth = 38;   // em: minimum for bars next to the table
 constexpr double kThreeBars = 2.1;     // em: height of a token's bars
-constexpr double kMaxGain = 4;         // bits: gain or loss with the strongest colour
+constexpr double kMaxGain = 4;         // bits: gain or loss that gets the strongest colour
 constexpr Index kWordsBefore = 12, kWordsAfter = 3;
 constexpr std::size_t kMaxRows = 64;
 
@@ -64,7 +64,7 @@ class NeighboursPicture {
   const std::string& label(Index i) const {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
-  // The text's token after `token_`; -1 at its end.
+  // Id of the token after `token_`; -1 at the end of the text.
   std::int32_t successor() const {
     return token_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(token_ + 1)].id : -1;
   }
@@ -214,7 +214,7 @@ class NeighboursPicture {
     return count;
   }
 
-  // Draws neighbours by distance; highlights those followed by the next token of the text.
+  // Draws neighbours by distance. Highlights neighbours whose successor is the text's next token.
   void draw_table() {
     ContextTable table;
     table.before_titles = {"nearest contexts: words before", "words before", "before"};
@@ -255,7 +255,7 @@ class NeighboursPicture {
     }
   }
 
-  // The `max_count` likeliest tokens of the mixture; successor() replaces the last if absent.
+  // Ids of the likeliest tokens of the mixture. Replaces the last by successor() if this is absent.
   std::vector<std::int32_t> tokens_to_show(std::size_t max_count) const {
     std::vector<std::int32_t> ids(row_.mixed.size());
     std::iota(ids.begin(), ids.end(), 0);
@@ -325,7 +325,7 @@ class NeighboursPicture {
     }
   }
 
-  // Draws the bits saved by retrieval at each token, or the gate.
+  // Draws the bits saved by retrieval at each token. A gated mixture gets a chart of the gate, too.
   void draw_bits() {
     if (chart_.height < kMinBitsChart * em() || length() < 3) return;
     const auto last = static_cast<double>(length() - 1);
@@ -394,7 +394,7 @@ class NeighboursPicture {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  const std::shared_ptr<const RetrievedContexts> contexts_;  // null while they are searched
+  const std::shared_ptr<const RetrievedContexts> contexts_;  // null until the search has finished
   const bool is_gate_untrained_;
   MixSetting setting_;
   Tensor bits_;  // [2, L]: without and with retrieval

@@ -14,10 +14,10 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kRetrieval = "retrieval";
-constexpr const char* kRetrievedRule = "retrieved";  // rule of memorizing's pattern
+constexpr const char* kRetrievedRule = "retrieved";  // rule in patterns of memorizing attention
 
-// Weights of the first k neighbours of a token: by distance or, in a gated mixture, by the model's
-// logits of the neighbours' successors.
+// Softmax weights of a token's first k neighbours. An interpolation scores them by distance, a
+// gated mixture by the model's logits of their successors.
 std::vector<double> neighbour_weights(const Trace& trace, const RetrievedContexts& contexts,
                                       const MixSetting& setting, Index token) {
   std::vector<double> scores;

@@ -9,11 +9,11 @@
 
 namespace attnscope {
 
-// Mixing parameters. The run's parameters apply where the view sets none.
+// Mixing parameters of the view. Parameters that the view leaves unset are the run's.
 struct MixSetting {
   Index k = 8;
   double lambda = 0.25, temperature = 1;  // kNN interpolation
-  bool is_gated = false;                  // SPALM gate, for which the run determines k
+  bool is_gated = false;                  // SPALM gate; k is the run's, not the view's
 };
 MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& contexts);
 
@@ -23,14 +23,14 @@ struct MixedRow {
   std::vector<double> model, store, mixed;  // [vocabulary]
   double gate = 1;                          // weight of the model's state in a gated mixture
 };
-// Reads a gated mixture from the run; computes an interpolation from the retrieved contexts.
+// A gated mixture is read from the run; an interpolation is computed from the retrieved contexts.
 MixedRow mixed_row(const Trace& trace, const RetrievedContexts& contexts, const MixSetting& setting,
                    Index token);
 
 // Log-probabilities of the model without retrieval.  [L, vocabulary]
 Tensor model_log_probabilities(const Trace& trace);
 
-// Bits of each token without and with retrieval, [2, L]; NaN for the first token.
+// Bits of each token: row 0 without retrieval, row 1 with it. NaN for the first token.  [2, L]
 Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& contexts,
                       const MixSetting& setting);
 // Mean bits of all tokens but the first, without retrieval (`row` 0) or with it (1).
@@ -38,7 +38,7 @@ double mean_bits(const Tensor& bits, Index row);
 
 // True for heads that retrieve keys from a memory (memorizing attention).
 bool retrieves_keys(const AttentionTap& tap);
-bool retrieves(const Trace& trace);  // the run mixes its predictions with those of a store
+bool retrieves(const Trace& trace);  // the run mixes its predictions with a store's
 
 // Keys that a token retrieved, by descending weight.
 struct RetrievedKeys {
@@ -54,8 +54,8 @@ struct RetrievedKeys {
   std::vector<Key> keys;
   double memory_fraction = 0;  // fraction of the token's attention that the memory gets
 };
-// Keys that the head retrieved for `token`; if it cannot retrieve, those of the first group that
-// can.
+// Keys that the head retrieved for `token`. If the head does not retrieve, uses the first head of
+// the first group that does.
 RetrievedKeys retrieved_keys(const Trace& trace, Index layer, Index head, Index token);
 
 // Replaces space markers of token labels by spaces: "␣the␣boat" becomes " the boat".
@@ -64,8 +64,8 @@ std::string text_of_tokens(const Trace& trace, const std::vector<std::int32_t>& 
 std::string retrieved_key_label(const Trace& trace, const RetrievedKeys& retrieved,
                                 const RetrievedKeys::Key& key);
 
-// Token whose retrieval is shown: the view's parameter, else the last one. `needs_successor`: the
-// view's parameter, else the pinned token, else the last one with a successor.
+// Token whose retrieval is shown: the view's parameter, else the last token. If `needs_successor`:
+// the view's parameter, else the pinned token, else the last token with a successor.
 Index retrieving_token(const ViewInput& input, bool needs_successor);
 
 ViewData retrieval_data(const ViewInput& input);

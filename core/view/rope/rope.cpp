@@ -18,18 +18,18 @@ namespace {
 constexpr const char* kId = "rope";
 constexpr double kFullTurn = 2 * std::numbers::pi;
 
-constexpr double kRulerEnds = 3;      // em: numbers at the ends of the ruler
+constexpr double kRulerEnds = 3;      // em: space for the numbers at the ends of the ruler
 constexpr double kRuler = 4.8;        // em: height
 constexpr double kNote = 1.3;         // em: note on omitted pairs
 constexpr double kChartHeight = 0.4;  // fraction of the height for the curve, if space is ample
 constexpr double kMaxCircle = 16;     // em: diameter
 constexpr double kGhost = 0.45;       // opacity of the query at the key's position
-constexpr double kArc = 0.35;         // radius of the arc as a fraction of the circle's
+constexpr double kArc = 0.35;         // radius of the arc as a fraction of the circle's radius
 constexpr double kCircleLine = 1.35;  // em: line height below a circle
 constexpr double kCircleGap = 1.4;    // em between circles
 
-// Minimum sizes in em. The first alternative that fits is used: circles and curve shrink, then the
-// curve moves next to the circles, then the curve is omitted.
+// Minimum sizes in em; divide() uses the first alternative that fits. Later ones are smaller or
+// have the curve next to the circles; the last one has no curve.
 struct MinSizes {
   double chart;   // height of the curve; 0: no curve
   double circle;  // diameter
@@ -43,7 +43,7 @@ constexpr double kMinChartWidth = 12;  // em
 
 // Arrangement of the circles, which show a sample of the pairs if space is short.
 struct Raster {
-  Index count = 0, columns = 0;  // numbers of circles, and of circles per row
+  Index count = 0, columns = 0;  // number of circles; circles per row
   double circle = 0;             // diameter
   double cell_width = 0, cell_height = 0;
   int lines = 0;  // lines of text below a circle
@@ -80,13 +80,13 @@ std::string wavelength_text(double frequency) {
   return length < kMin || length > kMax ? brief(length, 3) : grouped(std::lround(length));
 }
 
-// Colour of the score, distinct from query and key.
+// Colour of the score, distinct from the colours of query and key.
 Colour score_colour(const Theme& theme) {
   return head_colour(theme.is_dark() ? 5 : 0);
 }
 
 struct Arrow {
-  double length = 0, angle = 0;  // radians
+  double length = 0, angle = 0;  // angle in radians
 };
 Arrow pair_arrow(const Tensor& v, const RotaryPair& pair) {
   const auto x = static_cast<double>(v[pair.first]), y = static_cast<double>(v[pair.second]);
@@ -228,7 +228,7 @@ void set_positions(Session& session, double query, double key) {
   set_view_value(session.view, kId, "key", key);
 }
 
-// Adds handles. The knobs of query and key are later than the one between them, and cover it.
+// Adds handles. The knobs of query and key come last, so that they cover the knob between them.
 void add_handles(ViewLayout& layout, double em, const Ruler& ruler, const Chart& chart,
                  const RopeTurn& turn) {
   const double query = turn.query_position, key = turn.key_position, offset = turn.offset();
@@ -270,7 +270,7 @@ void add_handles(ViewLayout& layout, double em, const Ruler& ruler, const Chart&
 }
 
 Chart draw_score(Page& page, const Box& box, const RopeTurn& turn, Index reach) {
-  constexpr Index kMaxFineReach = 128;  // the curve has points between positions up to this reach
+  constexpr Index kMaxFineReach = 128;  // largest reach with curve points between positions
   const std::vector<Point> curve = score_by_offset(turn, reach, reach <= kMaxFineReach ? 4 : 1);
   double min_score = 0, max_score = 0;
   for (const Point& p : curve) {
@@ -385,7 +385,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Box inside =
       page.frame(title_with_head(input), caption(input.trace, describe_picture(turn)));
   std::vector<LegendEntry> entries = legend_entries(input.canvas.theme, turn);
-  std::vector<LegendEntry> fewer(entries.begin(), entries.end() - 1);  // if this saves a line
+  std::vector<LegendEntry> fewer(entries.begin(), entries.end() - 1);  // used if this saves a line
   if (legend_height(page, fewer, inside.width) < legend_height(page, entries, inside.width)) {
     entries = std::move(fewer);
   }

@@ -38,7 +38,7 @@ Tensor row_of(const Tensor& x, Index head, Index heads, Index row) {
   return x.slice(plane, 1).reshaped({x.dim(1), x.dim(2)}).slice(row, 1).reshaped({x.dim(2)});
 }
 
-// Vector of length 1 along the first component of each pair.
+// The vector with 1 in the first component of each pair, and 0 elsewhere.
 Tensor unit_vector(const RopeTurn& turn) {
   Tensor v = Tensor::zeros({turn.head_size});
   for (const RotaryPair& pair : turn.pairs) v[pair.first] = 1;

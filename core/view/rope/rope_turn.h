@@ -25,7 +25,7 @@ struct RopeTurn {
   double offset() const { return query_position - key_position; }
 };
 
-// Vectors and parameters. Those of the run apply where the view's settings set none.
+// Vectors and parameters of the view. Settings that the view leaves unset are the run's.
 RopeTurn rope_turn(const ViewInput& input, const Values& view_values);
 
 // The vector [d_k] rotated to a position.

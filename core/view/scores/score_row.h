@@ -13,7 +13,7 @@ namespace attnscope {
 // Space requirements of a row.
 struct RowPlan {
   int stages = 0;                 // number of charts
-  double header = 0, depth = 0;   // height of title and legend, and of the key labels
+  double header = 0, depth = 0;   // height of title with legend; height of the key labels
   bool is_legend_beside = false;  // the legend is next to the title
   double min_height = 0;          // of the whole row; infinite if the space is too narrow
   TokenAxis keys{};
@@ -31,7 +31,7 @@ struct RowPlot {
   std::vector<Box> stages;     // charts
   double left = 0, right = 0;  // margins of the bars
 
-  // Key at a point; -1 if there is none. The plot may outlive the page.
+  // Key at a point; -1 outside the bars. The plot may outlive the page.
   Index key_at(Point p) const;
 };
 // Places the charts within `box`, which must be at least plan.min_height high.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kMaxPairs = Index{1} << 22;
-// Kinds of cached terms in addition to those of Term.
+// Kinds of cached terms besides the enumerators of Term.
 constexpr int kUnrotated = -1, kRotation = -2, kSum = -3, kMixed = -4, kCapEffect = -5;
 
 TermText kind_words(int kind) {

@@ -12,7 +12,7 @@ namespace attnscope {
 struct ScoreMap {
   std::string name;  // "content"
   std::string short_name;
-  Tensor cells;  // multiplied by the scale  [L_q, L_k]
+  Tensor cells;  // terms times the scale  [L_q, L_k]
   bool is_sum = false;
   bool is_factor = false;  // multiplies the sum of the other terms
 };
@@ -21,7 +21,7 @@ struct ScoreMap {
 Refusal refusal_of_scores(const Trace& trace, const AttentionTap& tap);
 
 // Terms in the order of spec.md, section 3, followed by their sum. If the encoding rotates q and k,
-// one term is the product of the unrotated q and k, another the effect of rotation on that product.
+// one term is the product of the unrotated q and k, another is the effect of rotation on it.
 std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap, Index head);
 
 // Numbers of one query in all stages, by key; NaN for excluded keys.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kMapHeight = 0.48;  // fraction of the height for maps above a row
 constexpr double kGap = 0.6;         // em between maps and row
-constexpr double kGoodMap = 6;       // em: width; stages are omitted rather than use narrower maps
+constexpr double kGoodMap = 6;       // em: optional stages are omitted if maps would be narrower
 constexpr double kNoteLine = 1.4;    // em: note in place of the row
 
 ColourRange score_range(const ViewInput& input, const std::vector<ScoreMap>& maps) {

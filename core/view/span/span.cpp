@@ -24,18 +24,18 @@ constexpr double kGoodTop = 9;        // em: height of a chart
 constexpr double kMinTop = 5.5;       // em: height of a chart shrunk in favour of the maps
 constexpr double kMaxTop = 18;        // em
 constexpr double kMinWideWidth = 24;  // em: width for curves and bars side by side
-constexpr double kLegend = 1.6;       // em: summary
+constexpr double kLegend = 1.6;       // em: height of the summary
 constexpr double kGap = 0.6;          // em between charts and maps
 constexpr double kNoteLine = 1.4;     // em: note on omitted parts
 
-// True if the tap's spans are those of the checkpoint.
+// True if the tap's spans come from the checkpoint.
 bool has_trained_spans(const Trace& trace, const AttentionTap& tap) {
   const std::string prefix = group_prefix(tap.address.layer, tap.address.group) + "span.";
   return std::none_of(trace.untrained.begin(), trace.untrained.end(),
                       [&](const std::string& name) { return name.starts_with(prefix); });
 }
 
-// True if ramp and maximum span are those of the checkpoint.
+// True if the head's ramp and maximum span equal the checkpoint's.
 bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) {
   const auto layer = static_cast<std::size_t>(tap.address.layer);
   if (!trace.trained || layer >= trace.trained->groups.size()) return true;
@@ -116,7 +116,7 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
   const bool is_narrow = inside.width < kMinWideWidth * em;
   const double rows = is_narrow ? 2 : 1;
   Parts parts;
-  double height = 0;  // of a chart
+  double height = 0;  // height of a chart
   for (const double min_height : {kGoodTop, 7.0, kMinTop}) {
     height = std::clamp(kTop * inside.height / rows, min_height * em, kMaxTop * em);
     const double top = rows * (height + gap);

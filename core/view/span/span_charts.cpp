@@ -191,8 +191,8 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
 
 namespace {
 
-// Marks the end of the text, beyond which spans have no effect. Returns the box of the label; empty
-// if there is none.
+// Marks the end of the text, beyond which spans have no effect. Returns the box of the label, or an
+// empty box without a label.
 Box draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, Index length) {
   const auto end = static_cast<double>(length - 1);
   if (!(end < chart.y.most)) return {};
@@ -214,7 +214,7 @@ Box draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, 
   return {anchor.x - width, anchor.y - 0.6 * size, width, 1.2 * size};
 }
 
-// Writes z above a bar if it is wide enough and the text does not overlap `label`.
+// Writes z above a bar if the bar is wide enough and the text does not overlap `label`.
 void draw_bar_number(Page& page, const Chart& chart, double x, double value, const Box& label) {
   const std::string text = fixed(value, 0);
   const double size = page.small(), width = chart.at_x(1) - chart.at_x(0);

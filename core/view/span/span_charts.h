@@ -12,10 +12,10 @@ namespace attnscope {
 // The span that the view shows, and its origin.
 struct SpanState {
   double z = 0, ramp = 1;         // z: mean over queries if the span is dynamic
-  HeadSpan span;                  // the span with z by query
+  HeadSpan span;                  // the span, with z of each query if dynamic
   bool is_learned = false;        // the heads have learned spans
-  bool is_trained = false;        // the learned spans are those of the checkpoint
-  bool has_trained_reach = true;  // ramp and maximum span are those of the checkpoint
+  bool is_trained = false;        // the learned spans come from the checkpoint
+  bool has_trained_reach = true;  // ramp and maximum span equal the checkpoint's
   bool is_changed = false;        // the view's settings override the span
   bool is_model_span() const { return is_learned && !is_changed; }
 };
@@ -51,8 +51,8 @@ void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index
 // Colour of z on a scale from the shortest to the longest span of the shown head.
 Colour colour_of_span(const SpanState& state, double z);
 
-// Exported tables: m_z by distance, for the shown span and each learned one; z, R and remaining
-// weight by head (NaN without a span); z by head and token if spans are dynamic.
+// Exported tables: first m_z by distance, for the shown span and each learned span; second z, R and
+// remaining weight by head, NaN without a span. Dynamic spans add a table of z by head and token.
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
                                            const SpanState& state, Index reach);
 

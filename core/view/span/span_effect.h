@@ -20,7 +20,7 @@ Tensor attention_without_span(const AttentionTap& tap, Index head);
 // Attention with this span, computed by the CPU kernels. Requires a softmax.  [L_q, L_k]
 Tensor attention_with_span(const AttentionTap& tap, Index head, const HeadSpan& span);
 
-// Mean weight over queries of a head without its span, by distance in [0, L_k - 1].  [L_k]
+// Weight of a head without its span, by distance in [0, L_k - 1], averaged over queries.  [L_k]
 Tensor weight_by_distance(const AttentionTap& tap, Index head);
 // Fraction of weight_by_distance() that remains within a span with constant z.
 double kept_fraction(const Tensor& by_distance, const HeadSpan& span);

@@ -135,7 +135,7 @@ class StepsLayout {
     return true;
   }
 
-  // Sets the hovered cell. Bars of the ponder cost belong to their row.
+  // Sets the hovered cell. A bar of the ponder cost hovers its row.
   void set_hovered(Point p) {
     MatrixPlot& grid = matrix_;
     std::tie(grid.hovered_row, grid.hovered_column) = pair_at(grid)(p);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kTokenNames[] = {"R", "s", "a"};
 
-// Draws token labels above the columns and steps next to the rows. `width`, `height`: of a cell.
+// Draws token labels above the columns and steps next to the rows. `width`, `height`: cell size.
 void draw_labels(Page& page, const WalkPicture& picture, double width, double height) {
   const Box& box = picture.places.attention;
   const double em = page.em(), small = page.small();

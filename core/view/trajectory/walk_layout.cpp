@@ -38,7 +38,7 @@ Tracks choose_rows(const Page& page, const Box& inside, double max_side, const W
   return fit(tracks, height) ? tracks : Tracks();
 }
 
-// Places the chart next to the grid, and the actions below it if there is space.
+// Places the chart next to the grid, and the actions below the chart if there is space.
 void place_chart_and_actions(const Page& page, const Box& column, WalkPlaces& places) {
   const double em = page.em(), title_height = M::title * em, height = places.grid.box.height;
   const double actions_height = 4 * token_bar_height(page, false) + title_height;

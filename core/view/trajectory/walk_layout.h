@@ -18,7 +18,7 @@ struct WalkPlaces {
 struct WalkMeasures {                   // in em
   static constexpr double line = 1.5;   // line height
   static constexpr double title = 1.7;  // title of a panel
-  static constexpr double words = 2;    // text below attention and colour bar
+  static constexpr double words = 2;    // height of the text below the attention
 };
 
 // Returns nullopt if the grid does not fit.

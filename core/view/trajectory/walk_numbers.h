@@ -30,8 +30,7 @@ std::string describe_outcome(const Rollout& walk);
 std::string describe_token(const Rollout& walk, Index token);  // "the cell of step 3"
 std::string return_text(double value);
 
-// True for models that read trajectories, and the message for other models.
-bool acts(const Trace& trace);
+bool acts(const Trace& trace);  // true for models that read trajectories
 inline constexpr const char* kNoTrajectory =
     "This model does not act: it does not read trajectories.";
 

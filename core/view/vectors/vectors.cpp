@@ -82,7 +82,7 @@ bool changes_vectors(const AttentionTap& tap) {
 struct Stage {
   std::vector<std::string> titles;
   const std::vector<double>& values;
-  const std::vector<double>* unencoded;  // before the encoding; null if unchanged
+  const std::vector<double>* unencoded;  // values before the encoding; null if it changes nothing
   Colour colour;
   bool is_curve = false;  // false: bars
 };
@@ -174,7 +174,7 @@ std::string describe_score(const AttentionTap& tap, Index head, Pair pair, const
   return text + ", weight " + brief(static_cast<double>(weights[pair.key]));
 }
 
-// Places charts over the components one above the other; the last one has the axis labels.
+// Places one chart above the other, with components on the x axis. Only the last one labels them.
 std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vector<Stage>& stages,
                                 double height, double left) {
   std::vector<Chart> charts;
@@ -276,7 +276,7 @@ struct ShownPair {
   Pair pair;
   PairVectors vectors;
   std::optional<PairVectors> unencoded;  // vectors before the encoding, drawn as ticks
-  bool is_unencoded = false;             // `vectors` are those before the encoding
+  bool is_unencoded = false;             // `vectors` are not encoded
 };
 
 ShownPair shown_pair(const ViewInput& input, const SelectedTap& selected,

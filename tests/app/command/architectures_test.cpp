@@ -183,7 +183,7 @@ TEST_F(Architectures, GeneratesAndEvaluatesWithEarlyExit) {
   expect_refusal(run_on_model("evaluate", {"--exit", "0.5", path("some.txt")}), "--exit");
 }
 
-// Samples the next token from the mixture that `run` reports, with cached keys.
+// Generation with cached keys picks the most likely token of the mixture that `run` reports.
 TEST_F(Architectures, GeneratesFromRetrievalMixture) {
   save(testing::small_config({.context = 24, .layers = 2}));
   ASSERT_EQ(run_on_model("datastore",

@@ -59,7 +59,7 @@ TEST_F(Generate, SameSeedGivesSameText) {
             first["ids"]);
 }
 
-// Each greedy token is the most likely token of `run`.
+// Each greedy token is the most likely one that `run` predicts.
 TEST_F(Generate, GreedySelectsMostLikelyToken) {
   const Json object = generate_json({"--text", "abc", "--tokens", "3", "--temperature", "0"});
   std::string ids = "97,98,99";

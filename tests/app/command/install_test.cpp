@@ -107,7 +107,7 @@ TEST(Version, IsPrintedAfterProgramName) {
   EXPECT_TRUE(version.starts_with("attnscope ")) << version;
 }
 
-// The installed program finds its models from an empty folder, and draws.
+// The installed program finds the installed models and renders a picture.
 TEST(Install, RunsFromInstalledFolder) {
   testing::TemporaryFolder folder;
   const std::string prefix = (folder.path() / "usr").string();

@@ -243,7 +243,7 @@ TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
   std::istringstream(result.out.substr(colon + 2)) >> bits;
   EXPECT_TRUE(bits > 0 && bits < 4) << result.out;
   EXPECT_NE(result.out.find("6-gram"), std::string::npos);
-  // Arguments after --ngram-text are files to evaluate, regardless of their number.
+  // --ngram-text takes one file. All further arguments are files to evaluate.
   const ProcessResult evaluation =
       run_program({"evaluate", "--model", path("model"), "--ngram-text", path("text.txt"),
                    path("held.txt"), path("text.txt")});

@@ -1,4 +1,4 @@
-// render and gallery, using the built program on a small model with fresh weights.
+// render and gallery, using the built program on a small untrained model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class PictureCommands : public ::testing::Test {
 };
 testing::TemporaryFolder* PictureCommands::folder_ = nullptr;
 
-// Arguments that a view needs in addition to a text.
+// Arguments of `render` with which the view has content.
 std::vector<std::string> arguments_for(const View& view, const std::string& model) {
   if (view.id == "image")
     return {(testing::source_folder() / "assets/pictures/hills.png").string()};
@@ -212,7 +212,7 @@ TEST_F(PictureCommands, PictureOpensAsSession) {
   EXPECT_EQ(read_file(path("third.png")), read_file(path("made.png")));
 }
 
-// A text far beyond the context: one tile of its map, and the whole map.
+// Draws the whole map, and tiles of it, of a text far beyond the context.
 TEST_F(PictureCommands, DrawsTilesOfLongText) {
   std::string text;
   for (int i = 0; i < 4200; ++i) text += static_cast<char>('a' + i * i % 26);
@@ -283,7 +283,7 @@ TEST_F(PictureCommands, SelectsAttentionKindAndStack) {
                  "--kind");
   expect_refusal(draw(encoder_decoder, {"--stack", "both"}, "no.png"), "encoder or decoder");
   expect_refusal(draw(encoder_decoder, {"--step", "1"}, "no.png"), "--step");
-  // Pairs in segments cannot be changed, and missing parts cannot be switched off.
+  // Interventions on pairs require a run without segments, and indices of existing pairs.
   expect_refusal(draw("memory-segment", {"--intervene", "forbid key=0"}, "no.png"), "segments");
   expect_refusal(draw(encoder_decoder, {"--intervene", "forbid query=3 key=0"}, "no.png"),
                  "below 3");
@@ -357,7 +357,7 @@ TEST_F(PictureCommands, GalleryShowsEveryViewAndMethod) {
   const std::string page = read_file(path("gallery/index.html"));
   EXPECT_NE(page.find("the cat &amp; the &lt;mat&gt;"), std::string::npos);
   for (const View& view : views()) {
-    if (!fs::exists(path("gallery/" + view.id + ".png"))) {  // needs a model that is not bundled
+    if (!fs::exists(path("gallery/" + view.id + ".png"))) {  // listed without a picture
       EXPECT_TRUE(view.id == "alignment" || view.id == "trajectory") << view.id;
       EXPECT_NE(page.find(view.label), std::string::npos);
       continue;
@@ -463,7 +463,7 @@ TEST_F(PictureCommands, ExportsNumbers) {
                        "No run B yet");
       }
       const ProcessResult result = draw_view(view, path("model"), path(name));
-      if (result.status == 2) {  // a .npy file holds one array
+      if (result.status == 2) {  // a .npy file contains one array
         EXPECT_STREQ(extension, ".npy") << result.err;
         expect_refusal(result, "holds one array");
         continue;

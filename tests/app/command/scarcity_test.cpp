@@ -1,6 +1,6 @@
 // Every command with too little address space or disk space. Expected: status 1 (2 for invalid
 // usage), one line on stderr, no signal, no remaining files.
-//   ATTNSCOPE_SCARCITY  set: every command, also slow ones, under many limits; takes minutes
+//   ATTNSCOPE_SCARCITY  if set, tests slow commands and more limits, too; costs minutes
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 using testing::ProcessResult;
 using testing::run_process;
 
-// Example with placeholders. TEXT: file of texts; OUT: existing folder; TESTS: the project's tests.
+// Example of a command, with placeholders. TEXT: file of texts; OUT: existing folder; TESTS: the
+// project's tests.
 struct Line {
   std::string command;
   bool prints_output = false;  // prints on standard output
@@ -201,7 +202,7 @@ TEST_F(Scarcity, AddressSpaceExhaustionIsOneLineError) {
   }
 }
 
-// Above the accepted minimum, the run succeeds or is rejected with a message.
+// With at least 1024 MB, each command succeeds or fails with one line.
 TEST_F(Scarcity, SmallAddressSpaceSucceedsOrFailsInOneLine) {
   const bool includes_slow_commands = std::getenv("ATTNSCOPE_SCARCITY") != nullptr;
   std::vector<Line> lines = kQuickCommands;

@@ -16,7 +16,7 @@ namespace ATTNSCOPE_FILE {
 using testing::ProcessResult;
 using testing::run_process;
 
-const std::string kPlaceholder = "@";  // stands for the path in commands
+const std::string kPlaceholder = "@";  // placeholder of the path in commands
 
 using CommandLine = std::vector<std::string>;
 

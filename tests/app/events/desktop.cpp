@@ -32,7 +32,7 @@ std::vector<char*> c_strings(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// True if the process has ended; then sets `status` to its wait status.
+// Returns true and sets `status` to the wait status if the process has ended.
 bool has_ended(pid_t process, int& status) {
   return waitpid(process, &status, WNOHANG) == process;
 }
@@ -44,7 +44,7 @@ Display::Display(int width, int height) {
   if (pipe(pipe_ends) != 0) throw std::runtime_error("no pipe");
   server_ = fork();
   if (server_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);  // also if the test crashes
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // ends the server even if the test crashes
     const int null_file = open("/dev/null", O_WRONLY);
     dup2(null_file, 1);
     dup2(null_file, 2);
@@ -75,7 +75,7 @@ void Display::use(const std::filesystem::path& folder) const {
   for (const char* name : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"}) {
     setenv(name, folder.c_str(), 1);
   }
-  setenv("ATTNSCOPE_MODEL", "none", 1);  // nothing is fetched
+  setenv("ATTNSCOPE_MODEL", "none", 1);  // fetches no models
 }
 
 Program::Program(const Display& display, const std::filesystem::path& folder,
@@ -93,8 +93,8 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
     setenv("DISPLAY", display_.c_str(), 1);
     setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
     setenv("XDG_DATA_HOME", folder.c_str(), 1);
-    setenv("ATTNSCOPE_MODEL", "none", 1);  // nothing is fetched
-    // All tests share one measurement of the backends, which takes seconds.
+    setenv("ATTNSCOPE_MODEL", "none", 1);  // fetches no models
+    // All tests share one calibration of the backends, which costs seconds.
     setenv("XDG_CACHE_HOME", (testing::build_folder() / "window-cache").c_str(), 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> pointers = c_strings(command);

@@ -74,7 +74,7 @@ class Program {
 
   pid_t process() const { return process_; }
   double processor_seconds() const;  // total CPU time
-  int wait_for_end();                // exit status; -1 on timeout
+  int wait_for_end();                // exit status; -1 on timeout or signal
   void kill_hard();
 
  private:

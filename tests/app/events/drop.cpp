@@ -1,6 +1,6 @@
 #include "tests/app/events/drop.h"
 
-// Xlib defines Display, Window and macros; they stay in this file.
+// Xlib defines Display, Window and macros. Only this file includes it.
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>

@@ -47,7 +47,7 @@ TEST(FlowWindow, StepsPlaysAndOpensOtherView) {
   program.wait_for_still_frames(std::chrono::milliseconds(300));
   program.press("ctrl+z");
   program.wait_for("the undone playback", [](const Report& r) { return step_of(r) == 12; });
-  // Panel of the scores.
+  // The fourth handle is the panel of the scores.
   program.click("handle.3");
   const Report scores =
       program.wait_for("the view Scores", [](const Report& r) { return shows_view(r, "scores"); });

@@ -18,7 +18,7 @@ bool is_current(const Report& r) {
   return r["has_trace"].get<bool>() && r["current"].get<bool>();
 }
 
-// Number `index` of a widget's box: left, top, width, height.
+// Number `index` of a widget's box {left, top, width, height}.
 double box_value(const Report& r, const std::string& widget, std::size_t index) {
   return r["widgets"][widget][index].get<double>();
 }
@@ -147,7 +147,7 @@ TEST_F(Lecture, NamesPairUnderPointer) {
             box_value(pair, "picture", 0) + box_value(pair, "picture", 2));
 }
 
-// After a fade, the picture equals that of a program that opened on the same head.
+// After a fade, the picture equals the picture of a program that was started with that head.
 TEST_F(Lecture, FadeEndsInExactPicture) {
   save_small_model(folder_.path() / "model");
   const auto model_arguments = [&](const std::vector<std::string>& extra) {

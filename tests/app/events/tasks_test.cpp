@@ -1,4 +1,4 @@
-// Views of tasks in the window: target writing, walks and image completion, computed in the
+// Views of tasks in the window: generated targets, walks and completed images, computed in the
 // background and recomputed when their inputs change.
 #include "tests/core/experiment/tasks.h"
 

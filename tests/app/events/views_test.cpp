@@ -133,7 +133,7 @@ void change_view(Program& program, const View& view) {
                      [](const Report& r) { return r["experiment"].contains("position"); });
     return;
   }
-  if (view.id == "mechanism") {  // equal in all heads: pins another pair
+  if (view.id == "mechanism") {  // the view is equal for all heads: pins a pair instead
     const Box picture(report["widgets"]["picture"]);
     program.point_at((picture.left + picture.right) / 2, 0.3 * picture.top + 0.7 * picture.bottom);
     program.xdotool("click 3");

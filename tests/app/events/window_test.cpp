@@ -303,7 +303,7 @@ TEST_F(Window, StepsThroughLesson) {
   };
   const Report first = wait_for_step(0);
   EXPECT_EQ(first["experiment"]["model"], "default");
-  EXPECT_EQ(first["experiment"]["view"]["layer"], 2);  // more layers than the previous model
+  EXPECT_EQ(first["experiment"]["view"]["layer"], 2);  // the previous model has fewer layers
   program.keep_screenshot("lesson");
   program.press("Next");  // Page Down, as sent by clickers
   wait_for_step(1);
@@ -796,7 +796,7 @@ TEST_F(Window, OffersNpyForSingleArrays) {
   EXPECT_EQ(extension_after("npy"), ".csv");
 }
 
-// Exports view animations and model sweeps as GIFs and numbered pictures.
+// Exports animations of a view and of a growing text, as GIF and as numbered pictures.
 TEST_F(Window, ExportsAnimations) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);

@@ -30,7 +30,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
   const Report words = program.wait_for("merged words", [&](const Report& r) {
     return r["experiment"]["view"].contains("words") && r["picture"] != tokens["picture"];
   });
-  // Pins refer to tokens, so they stay when word merging is turned off.
+  // Pins refer to tokens, so that turning word merging off does not change them.
   const Report& box = words["widgets"]["picture"];
   program.point_at(box[0].get<double>() + box[2].get<double>() * 0.5,
                    box[1].get<double>() + box[3].get<double>() * 0.6);
@@ -89,7 +89,7 @@ TEST_F(WordsAndCost, ThresholdIsCalibratedAndUsed) {
   program.click("structure");
   program.click("exit.calibrate");
   program.wait_for("the dialog", [](const Report& r) { return r.contains("calibration_points"); });
-  program.click("calibrate.text");  // empty: the text of the window
+  program.click("calibrate.text");  // an empty field selects the window's text
   program.type((folder_.path() / "text.txt").string());
   program.click("calibrate.start");
   program.wait_for("thresholds", [](const Report& r) {

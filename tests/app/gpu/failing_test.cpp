@@ -1,4 +1,5 @@
-// OpenGL failures: at each error query during a run, in the shader compiler, and permanent ones.
+// OpenGL failures: an error at each error query of a run, a lost context, a failing shader
+// compiler.
 #include <epoxy/gl.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace ATTNSCOPE_FILE {
 // Replaces OpenGL's error reporting in epoxy's function table during its lifetime.
 class Failure {
  public:
-  // Reports `error` after `successful_queries` error queries; `is_lost`: also on all later queries.
+  // Reports `error` once after `successful_queries` error queries, or repeatedly if `is_lost`.
   Failure(int successful_queries, GLenum error, bool is_lost) {
     remaining_ = successful_queries;
     error_ = error;
@@ -29,7 +30,7 @@ class Failure {
       const int remaining = remaining_--;
       if (remaining > 0 || (remaining < 0 && !repeats_)) return original_();
       reported_ = true;
-      // A lost context reports its error forever; other errors are reported once.
+      // A lost context fails every second query; the others end check_gl()'s draining of errors.
       return remaining == 0 || remaining % 2 == 0 ? error_.load() : GLenum{GL_NO_ERROR};
     };
   }

@@ -1,4 +1,4 @@
-// Compares map tiles of the compute shader with those of the CPU.
+// Compares map tiles of the compute shader with the CPU's.
 #include "app/gpu/gl_tiles.h"
 
 #include <gtest/gtest.h>
@@ -125,7 +125,7 @@ TEST(GlTiles, OutliveBackend) {
   EXPECT_TRUE(close(tiles->tile(request), expected, 2e-5));
 }
 
-// With a broken shader the CPU takes over, and note() names the shader.
+// If a shader does not compile, the CPU computes the tiles and note() names the shader.
 TEST(GlTiles, FallBackToCpu) {
   const testing::TemporaryFolder home;
   std::filesystem::copy(home_folder() / "shaders", home.path() / "shaders");

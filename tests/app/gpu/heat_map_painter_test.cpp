@@ -1,4 +1,4 @@
-// Compares heat maps of the shader with those of the CPU, pixel by pixel.
+// Compares heat maps of the shader with the CPU's, pixel by pixel.
 #include "app/gpu/heat_map_painter.h"
 
 #include <epoxy/gl.h>
@@ -42,7 +42,7 @@ class HeatMapPainting : public ::testing::Test {
       }
     }
     EXPECT_EQ(wrong_pixels, 0);
-    EXPECT_LE(rounded_pixels, kWidth * kHeight / 200);  // float32 rounding to a neighbour
+    EXPECT_LE(rounded_pixels, kWidth * kHeight / 200);  // float32 rounding selects a neighbour
   }
   void expect_matches_cpu(const HeatMap& map, const PixelBox& box) {
     expect_matches_cpu(map, box, {0, 0, kWidth, kHeight});
@@ -237,7 +237,7 @@ TEST_F(HeatMapPainting, DrawsGpuAttentionFromItsTexture) {
     const Image direct = read_framebuffer(kWidth, kHeight);
     EXPECT_EQ(sharing_painter.cached_textures(),
               1 + static_cast<int>(map.plane));  // no cells uploaded
-    expect_matches_cpu(map, kBox);               // a downloading painter, compared with the CPU
+    expect_matches_cpu(map, kBox);               // painter_ downloads the cells
     EXPECT_EQ(direct.rgba, read_framebuffer(kWidth, kHeight).rgba);
   }
 }

@@ -1,4 +1,4 @@
-// Compares images of the shader with those in image files, pixel by pixel.
+// Compares images of the shader with images scaled for picture files, pixel by pixel.
 #include "app/gpu/image_painter.h"
 
 #include <epoxy/gl.h>
@@ -25,7 +25,7 @@ class ImagePainting : public ::testing::Test {
  protected:
   ~ImagePainting() override { painter_.reset(); }
 
-  // Largest difference of the framebuffer from the image as scaled for files, blended over the
+  // Largest difference between the framebuffer and the image scaled for files and blended over the
   // background.
   int difference(const Tensor& colours, const PixelBox& box, const PixelBox& clip) {
     target_.clear();

@@ -130,7 +130,7 @@ const std::vector<PatternCase>& pattern_cases() {
          return from_rule(h, q, k, [](Index, Index, Index) { return false; });
        }},
       {"strided", [](Index, Index q, Index k) { return strided_pattern(q, k, 5, 6); }},
-      {"class_and_lone_keys",  // most rows are in a block and also alone
+      {"class_and_lone_keys",  // most rows have a class of keys and a lone key
        [](Index h, Index q, Index k) {
          return build_pattern(h, q, k, 2, [k](PatternBuilder& rows, Index a, Index i) {
            rows.add(0, (i + a) % 8, k, 8);

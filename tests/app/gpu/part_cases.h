@@ -1,5 +1,6 @@
-// Test parts for comparing backends: every ingredient, alone and combined, at sizes that are no
-// multiple of a tile, with empty rows, and with numbers that overflow a naive softmax.
+// Test parts for comparing backends: every ingredient of scores and values, alone and combined, at
+// sizes that are no multiple of a tile, with empty rows, and with numbers that overflow a naive
+// softmax.
 #pragma once
 
 #include <functional>
@@ -28,6 +29,7 @@ const std::vector<PatternCase>& pattern_cases();
 Part part_with_pattern(const PatternCase& pattern,
                        const PartSizes& sizes);  // the rest as in base_part()
 
+// An optional feature of a part.
 struct Ingredient {
   std::string name;
   std::function<void(Part&, const PartSizes&)> add;  // modifies a base part

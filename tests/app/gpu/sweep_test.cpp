@@ -21,7 +21,7 @@ using testing::random_tensor;
 
 constexpr Index kHeads = 4, kModel = 16, kKey = 8, kValue = 6, kInner = 8;
 constexpr Index kMemory = 6, kOldMemory = 5;
-// Some variants require a multiple of a block size, or an image's width times its height.
+// Some variants require multiples of a block size, or an image's number of pixels.
 constexpr std::array<Index, 7> kLengths{37, 64, 48, 16, 100, 256, 1};
 
 ComputeBackend& gpu() {
@@ -155,7 +155,7 @@ bool sweep(const Sweep& s) {
     EXPECT_TRUE(close(actual.extra.at(name), tensor, tolerance)) << name;
   }
 
-  // Attention kept on the device matches.
+  // Attention that stays on the device matches, too.
   const OperationResult on_device =
       evaluate(input, gpu(), {.output = true, .device_attention = true});
   EXPECT_EQ(on_device.note, "");
@@ -165,8 +165,8 @@ bool sweep(const Sweep& s) {
   if (attention.defined()) {
     EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "kept";
   }
-  // Results without stored maps match. (Feature sums may be close to 0, and their order of
-  // summation differs.)
+  // Results without stored maps match, too. Results without a log-sum-exp are excluded: sums of
+  // features may be close to 0, and the order of summation differs.
   if (expected.log_sum_exp.defined()) {
     const OperationResult streamed_result = evaluate(input, gpu(), {.output = true});
     EXPECT_TRUE(close(streamed_result.output.value(), expected.output.value(), tolerance))

@@ -47,7 +47,7 @@ Pattern band_pattern(Index length, Index reach) {
 void expect_layout(const Pattern& pattern) {
   const TileLayout layout(pattern);
   Pairs pairs;
-  std::map<std::pair<Index, Index>, int> visits;  // head, query: flags of the latest visit
+  std::map<std::pair<Index, Index>, int> visits;  // {head, query} -> flags of the latest visit
   for (const TileLayout::List& list : layout.lists()) {
     std::set<std::pair<Index, Index>> queries;
     std::int64_t cells = 0;
@@ -114,7 +114,7 @@ TEST(TileLayout, MergesNeighboursFromDifferentRules) {
   }
 }
 
-// In a strided pattern, queries with the same remainder share their keys: tiles are full.
+// In a strided pattern, queries with equal remainders share their keys, so that tiles are full.
 TEST(TileLayout, GroupsRowsThatShareKeys) {
   const Index length = 512;
   PatternBuilder builder(1, length, length, {"stride"});
@@ -163,8 +163,8 @@ TEST(TileLayout, ChunksCoverEachTileOnce) {
   }
 }
 
-// A dispatch processes each tile of a chunk at the width of the widest, so wide and narrow tiles
-// must be in different chunks.
+// A dispatch processes each tile of a chunk at the width of the widest one, so wide and narrow
+// tiles must be in different chunks.
 TEST(TileLayout, ChunksContainTilesOfSimilarWidth) {
   const Index length = 4096;
   PatternBuilder builder(1, length, length, {"some"});

@@ -59,7 +59,7 @@ class Closing : public ::testing::Test {
     const auto start = std::chrono::steady_clock::now();
     window.reset();
     const std::chrono::duration<double> wall_time = std::chrono::steady_clock::now() - start;
-    // Other processes may use the processors meanwhile.
+    // Uses the shorter of wall and CPU time: other processes may occupy the processors.
     EXPECT_LE(std::min(wall_time.count(), processor_seconds() - cpu_start), kMaxSeconds) << work;
     EXPECT_LE(wall_time.count(), 10 * kMaxSeconds) << work;
   }

@@ -24,7 +24,7 @@ class FailingFrame : public ::testing::Test {
     options_.height = 480;
     options_.tour = false;
     options_.text = "what was typed last";
-    // Set before threads start, since all threads query errors.
+    // Set before threads start, because all threads query errors.
     epoxy_glGetError = [] {
       if (failures_left_ <= 0) return GLenum{GL_NO_ERROR};
       return --failures_left_ % 2 == 1 ? error_.load() : GLenum{GL_NO_ERROR};

@@ -25,7 +25,7 @@ class AllLessons : public ::testing::Test {
     options.scale = 1;
     options.tour = false;
     window_ = std::make_unique<Rehearsal>(options, folder_.path());
-    state().settings.reduced_motion = true;  // no time for fades
+    state().settings.reduced_motion = true;  // fades would take time
   }
 
   State& state() { return window_->state(); }
@@ -47,8 +47,7 @@ class AllLessons : public ::testing::Test {
   std::unique_ptr<Rehearsal> window_;
 };
 
-// Steps advance without waiting for the previous run: claims are measured only in the run of their
-// step.
+// Advances as soon as a step shows its own run. Claims are measured only in the run of their step.
 TEST_F(AllLessons, AdvanceThroughAllSteps) {
   for (const Lesson& lesson : bundled_lessons()) {
     start_lesson(state(), lesson);

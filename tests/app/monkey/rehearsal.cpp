@@ -24,7 +24,7 @@ namespace attnscope::window {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kMaxFrameSeconds = 20;  // sanitizers run at a tenth of the speed
+constexpr double kMaxFrameSeconds = 20;  // sanitizers make frames ten times slower
 #else
 constexpr double kMaxFrameSeconds = 2;
 #endif
@@ -37,8 +37,8 @@ double waiting_seconds(const std::filesystem::path& task) {
   return waited * 1e-9;
 }
 
-// Waiting time of this thread and of the slowest drawing thread (OpenGL without a GPU), caused by a
-// busy machine.
+// Seconds for which a busy machine delayed this thread, plus the maximum delay of the drawing
+// threads of software OpenGL.
 double preempted_seconds() {
   double drawing = 0;
   std::error_code error;
@@ -81,7 +81,7 @@ void add(Hash& hash, const Tensor& numbers) {
   for (Index n = 0; n < numbers.size(); ++n) hash.add(numbers.data()[n]);
 }
 
-// Adds the numbers of heat maps and images, which draw data only points to.
+// Adds the numbers of heat maps and images. ImGui's draw data contains only pointers to them.
 void add(Hash& hash, const DisplayList& list) {
   for (const Item& item : list.items) {
     if (const auto* image = std::get_if<ColourImage>(&item)) {
@@ -362,7 +362,7 @@ Rehearsal::Fingerprint Rehearsal::fingerprint() {
 }
 
 void Rehearsal::compare_with_fresh_frame() {
-  // Compares only still frames: animations and pending hints change the next one.
+  // Compares only still frames: animations and pending hints change the next frame.
   if (fingerprint() != fingerprint() || app_.ui_.hint_timer.wait > 0) return;
   const Fingerprint cached_frame = fingerprint();
   ImDrawData& data = *ImGui::GetDrawData();
@@ -402,7 +402,7 @@ void Rehearsal::begin_chain() {
 void Rehearsal::undo_and_redo_chain() {
   State& state = app_.state_;
   state.run.is_generating = false;
-  do {  // a file being opened would add a step
+  do {  // waits for files being opened, which would add a step
     draw_frame();
   } while (has_task_status(state));
   const Session last_session = *state.session;
@@ -410,7 +410,7 @@ void Rehearsal::undo_and_redo_chain() {
     throw std::runtime_error("a change was not recorded:" +
                              difference(*state.history.current(), last_session));
   }
-  // Undoes without frames in between, which would apply implied changes.
+  // Draws no frames between the undone steps: a frame would apply implied changes.
   int steps = 0;
   while (state.history.can_undo()) {
     state.session = state.history.undo();
@@ -428,7 +428,7 @@ void Rehearsal::undo_and_redo_chain() {
     throw std::runtime_error("a frame removed the steps to redo: it changed" +
                              difference(*state.session, first_session));
   }
-  // Redoes only as many steps: steps undone before this function may follow.
+  // Redoes only the steps undone above. Steps undone before this call may follow them.
   for (; steps > 0; --steps) state.session = state.history.redo();
   if (!looks_same(*state.session, last_session)) {
     throw std::runtime_error("redo does not restore the end:" +

@@ -29,14 +29,14 @@ class Rehearsal {
 
   // Draws frames until the window is idle, up to `seconds`; true if it became idle.
   bool rest(double seconds);
-  // Draws frames until the condition holds, up to a minute; true if it held in time.
+  // Draws frames until the condition holds, up to a minute; true if it held in this time.
   bool draw_until(const std::function<bool()>& condition);
   void linger(double seconds);            // draws frames for this duration
-  void click(const std::string& widget);  // throws if there is no such widget
-  // Compares a frame drawn with cached state to one drawn without; throws if they differ.
+  void click(const std::string& widget);  // throws if the widget is missing
+  // Compares a frame drawn with cached state to a frame drawn from scratch; throws if they differ.
   void compare_with_fresh_frame();
   // begin_chain() starts a chain of undo steps. undo_and_redo_chain() undoes and redoes the chain,
-  // and throws if a result differs.
+  // and throws if this does not restore its start and its end.
   void begin_chain();
   void undo_and_redo_chain();
 
@@ -46,16 +46,16 @@ class Rehearsal {
   State& state() { return app_.state_; }
   ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
   Report::Box box(const std::string& widget) const;  // throws if it is not in the last frame
-  double lecture_text_height() const;  // height of the smallest letters on stage, pixels
+  double lecture_text_height() const;  // pixels: height of the smallest letters on stage
   bool is_running() const { return app_.runner_->busy(); }
   void close() { app_.close(); }
-  void run() { app_.run(); }  // main loop of the program, until closed
+  void run() { app_.run(); }  // the main loop, until the window is closed
   void draw_frame();          // throws like perform()
 
  private:
   void key(int key, int modifiers);
   void button(int button, double x, double y);
-  void guard();  // keeps dialogs in the folder and the window open
+  void guard();  // restricts dialogs to the folder and prevents closing
   Fingerprint fingerprint();
   std::string random_place(std::mt19937_64& random) const;
 

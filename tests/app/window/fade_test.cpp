@@ -31,7 +31,7 @@ TEST(Fade, BlendsFromOldToNewPicture) {
   EXPECT_FALSE(fade.is_active());
 }
 
-// The old picture stays until the new run is available, for at most kMaxHoldSeconds.
+// The old picture remains visible until the new run is available, for at most kMaxHoldSeconds.
 TEST(Fade, HoldsOldPictureUntilRunOrTimeLimit) {
   Fade fade;
   fade.start_if_navigated(at_head(0), 0, true);

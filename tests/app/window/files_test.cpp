@@ -54,7 +54,7 @@ TEST(Files, OpensPictureWithEmbeddedSession) {
   EXPECT_EQ(state.session->run.text, "from a picture");
 }
 
-// Large files are read in the background; the current content stays meanwhile.
+// Large files are read in the background. Until then, the current content remains.
 TEST(Files, ReadsLargeFilesInBackground) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "a.npy";
@@ -233,7 +233,7 @@ TEST(FileBrowser, ArrowKeysStepThroughEntries) {
   select_neighbour(browser, 1);
   EXPECT_EQ(browser.name, "b.txt");
   select_neighbour(browser, 1);
-  select_neighbour(browser, 1);  // last
+  select_neighbour(browser, 1);  // already at the last entry
   EXPECT_EQ(browser.name, "c");
   browser.purpose = BrowsePurpose::OpenModel;  // files are not listed
   select_neighbour(browser, -1);

@@ -70,7 +70,7 @@ TEST(History, ToolSelectionIsNotUndoable) {
   history.record(share(session), 5);
   EXPECT_EQ(history.undo()->run.text, "a");
   EXPECT_EQ(view_values(history.redo()->view, "graph").choice("tool"), "edges");
-  set_view_value(session.view, "graph", "layout", std::string("springs"));  // a layout is a step
+  set_view_value(session.view, "graph", "layout", std::string("springs"));  // layouts are steps
   history.record(share(session), 10);
   EXPECT_EQ(view_values(history.undo()->view, "graph").choice("layout"), "circle");
 }
@@ -168,7 +168,7 @@ TEST(History, HeadGroupChoicesAreSeparateSteps) {
   session.run.groups[0].encoding = alibi;
   history.record(share(session), 1.2);
   const Session second = session;
-  session.run.groups[0].variant->values.set("window", Index{9});  // continues a slider drag
+  session.run.groups[0].variant->values.set("window", Index{9});  // a slider drag begins
   history.record(share(session), 1.4);
   session.run.groups[0].variant->values.set("window", Index{10});
   history.record(share(session), 1.6);

@@ -15,7 +15,7 @@ TEST(State, ErrorsStayUntilClosed) {
   ASSERT_LE(state.notices.size(), 5u);
   EXPECT_EQ(state.notices.front().text, "broken");
   EXPECT_EQ(state.notices.back().text, "note 8");
-  state.report_error("broken");  // reported once
+  state.report_error("broken");  // equal errors are reported once
   EXPECT_EQ(std::count_if(state.notices.begin(), state.notices.end(),
                           [](const Notice& n) { return n.text == "broken"; }),
             1);
@@ -207,7 +207,7 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
   EXPECT_EQ(tokens.key, 4);
   state.view.hit = Hit{0, 0, 1, 2};  // memory slot
   EXPECT_EQ(state.pointed_tokens().key, -1);
-  state.session.edit().view.id = "next";  // this view needs tokens
+  state.session.edit().view.id = "next";  // hits of this view are tokens of the text
   state.view.hit = Hit{0, 0, 4, -1};
   EXPECT_EQ(state.pointed_tokens().query, 4);
 }
@@ -243,15 +243,15 @@ TEST(State, ReportsCutTextOfRunOnly) {
   EXPECT_FALSE(state.is_overlong());
   state.session.edit().run.text = "the cats";
   EXPECT_FALSE(state.is_overlong());
-  last_run.run.text = "the cats";  // the run has read the beginning
+  last_run.run.text = "the cats";  // the run has read only the beginning
   state.run.session = share(last_run);
   EXPECT_TRUE(state.is_overlong());
   state.session.edit().run.text = "the";
   EXPECT_TRUE(state.is_overlong());
-  trace.tokens = {token(1, 4), token(4, 8)};  // the end of the text
+  trace.tokens = {token(1, 4), token(4, 8)};  // the run has read only the end
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  trace.config = testing::config_of_context(1);  // the whole text, beyond the context
+  trace.config = testing::config_of_context(1);  // reads the whole text, beyond the context
   trace.tokens = {token(0, 3), token(3, 8)};
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());

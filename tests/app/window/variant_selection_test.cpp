@@ -57,7 +57,7 @@ TEST_F(VariantSelectionTest, NextSelectionRevertsImpliedChanges) {
   EXPECT_EQ(state_.session->run.variant->values.integer("window"), 2);
 }
 
-// Implied changes stay when parameters change; a manual choice replaces the implied changes.
+// Implied changes remain if parameters change; a manual choice replaces the implied changes.
 TEST_F(VariantSelectionTest, ImpliedChangesOutliveParameterChanges) {
   select("gmlp");
   select("linformer");

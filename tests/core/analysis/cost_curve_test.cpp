@@ -57,7 +57,7 @@ TEST(CostCurve, CountsPairsOfFullAndLocal) {
   EXPECT_DOUBLE_EQ(compute_curves(causal).series[0].points[0].operations, 2 * 55 * 16);
 }
 
-// Counts do not depend on whether the operation is also run to measure it.
+// Counts are equal with and without a measurement of the operation.
 TEST(CostCurve, CountsMatchTheOperation) {
   std::vector<CostVariant> cost_variants;
   for (const Variant& v : variants()) {
@@ -85,7 +85,7 @@ TEST(CostCurve, CountsMatchTheOperation) {
 
 // With the parameters of Growth::sizes, operations grow as Growth states.
 TEST(CostCurve, OperationsGrowAsPublished) {
-  constexpr double kTolerance = 0.25;  // in the exponent, for cut windows and partial blocks
+  constexpr double kTolerance = 0.25;  // of the exponent: windows are cut, blocks are partial
   const std::vector<Index> lengths{1024, 4096};
   for (const Variant& v : variants()) {
     if (!cost_refusal(v).empty()) continue;
@@ -202,7 +202,7 @@ TEST(CostCurve, FormatsNumbersWithUnits) {
   EXPECT_THROW(cost_quantity("money"), InputError);
 }
 
-// Adjacent lengths that are rounded to the same number of tokens carry no information on growth.
+// Adjacent lengths that are rounded to equal numbers of tokens do not show growth.
 TEST(CostCurve, EqualTokenCountsDoNotSkipLaterLengths) {
   CostRequest request = small_request({published_variant("sinkhorn")}, {16, 17, 18, 32, 64});
   request.measured = true;

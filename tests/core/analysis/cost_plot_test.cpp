@@ -9,7 +9,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Curves with counted operations and artificial times, which fall from variant to variant.
+// Curves with counted operations and artificial times. Each variant is faster than the previous
+// one.
 CostCurves make_curves() {
   CostRequest request;
   for (const char* id : {"full", "local", "performer", "strided"}) {

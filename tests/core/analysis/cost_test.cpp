@@ -39,7 +39,8 @@ TEST(RunCost, ReportsCostOfFullAttention) {
   EXPECT_EQ(cost.full, 20);  // causal, as the pattern is
 }
 
-// Queries, keys, values, output and one number per pair; not what is stored for inspection.
+// Counts queries, keys, values, output and one number per pair, but no arrays stored for
+// inspection.
 TEST(RunCost, AttentionMemoryIsProportionalToPairs) {
   const auto bytes_of = [](const Json& json) {
     OperationInput in;
@@ -96,7 +97,8 @@ TEST(HeadCost, DependsOnTheMechanism) {
   EXPECT_EQ(local.products, 16 + 2 * 15);
   EXPECT_EQ(local.full, 256);
 
-  // The 16 queries see k rows, ceil(L / stride) rows or two blocks instead of 16 keys.
+  // Instead of 16 keys, the 16 queries see k rows (Linformer), ceil(L / stride) rows
+  // (memory-compressed) or two blocks (Sinkhorn).
   for (const Json& json : {Json{{"type", "linformer"}, {"k", 4}},
                            Json{{"type", "memory_compressed"}, {"stride", 4}}}) {
     EXPECT_EQ(cost_of(json).products, 16 * 4) << json;
@@ -106,7 +108,7 @@ TEST(HeadCost, DependsOnTheMechanism) {
   EXPECT_EQ(sinkhorn.products, 16 * 2 * 2);
   EXPECT_EQ(sinkhorn.full, 256);
 
-  // Multiply-adds of computing features, sums and products, in units of those of a pair.
+  // Multiply-adds of features, sums and products, divided by the multiply-adds of a pair.
   EXPECT_NEAR(cost_of({{"type", "linear"}}).products, 32.0 * 4 * 4 / 7, 1e-9);
   EXPECT_NEAR(cost_of({{"type", "performer"}, {"features", 10}}).products,
               32.0 * (10 * 4 + 10 * 4) / 7, 1e-9);
@@ -118,7 +120,7 @@ TEST(HeadCost, DependsOnTheMechanism) {
   EXPECT_EQ(routing.products, 256 + 32);
   const HeadCost hopfield = cost_of({{"type", "hopfield"}, {"steps", 3}, {"tolerance", 0}}, true);
   EXPECT_EQ(hopfield.products, 3 * 136);
-  // The search covers the 5 stored keys, whatever it finds.
+  // The search covers all 5 stored keys, although only the top 2 are used.
   EXPECT_EQ(cost_of({{"type", "memorizing"}, {"top", 2}}).products, 136 + 16 * 5);
 }
 
@@ -139,7 +141,7 @@ TEST(HeadCost, CountsPairsOfAMask) {
     allow(0, i, c);
     allow(1, i, c);
   }
-  allow(1, 1, 4);  // later than the query, which two keys precede
+  allow(1, 1, 4);  // later than the query, which is at column 3
   EXPECT_EQ(head_cost(tap, 0).products, 4);
   EXPECT_TRUE(head_cost(tap, 0).causal);
   EXPECT_EQ(head_cost(tap, 0).full, 3 * 5 - 3);
@@ -186,7 +188,7 @@ TEST(RunCost, CountsAllStoredArrays) {
   tap.input.q = Tensor::zeros({2, 3, 4});
   tap.input.k = Tensor::zeros({1, 5, 4});
   tap.input.v = Tensor::zeros({1, 5, 7});
-  trace.attention = {tap, tap};  // the same numbers twice
+  trace.attention = {tap, tap};  // two taps share their arrays
   trace.attention[1].input.q = Tensor::zeros({2, 3, 4});
   trace.taps["a"] = Tensor::zeros({17});
   trace.logits = Tensor::zeros({19});

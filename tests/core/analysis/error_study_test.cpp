@@ -34,7 +34,8 @@ double relative_error(const Tensor& exact, const Tensor& weights) {
   return std::sqrt(error / norm);
 }
 
-// The head's error is within the error range at the head's size. The range includes seed 0.
+// The head's error is within the range of errors at the head's number of features. The range
+// includes seed 0.
 TEST(ErrorStudy, ContainsTheHeadsOwnError) {
   for (const auto& [variant, encoding] :
        {std::pair{R"({"type": "performer", "features": 32})", "rope"},
@@ -127,7 +128,7 @@ TEST(ErrorStudy, CanBeCancelledAndReportsRefusals) {
   EXPECT_THROW(run_study(full), std::logic_error);
 }
 
-// Singular values are expensive: limited numbers of queries and keys.
+// Singular values are expensive, so the numbers of queries and keys are limited.
 TEST(ErrorStudy, RejectsLongTexts) {
   const auto refusal = [](Index queries, Index keys) {
     AttentionTap tap;

@@ -88,7 +88,7 @@ TEST(Rollout, MatchesMatrixProductForLongTexts) {
   }
 }
 
-// More positions than bits in a word, several heads and patterns per layer, stepped runs.
+// Covers more positions than bits in a word, several heads and patterns per layer, stepped runs.
 TEST(Reachability, MatchesPathsOfPairs) {
   for (const Index size : {5, 64, 65, 130}) {
     PatternBuilder strided(2, size, size, {"some"}), back(1, size, size, {"some"});

@@ -25,7 +25,7 @@ TEST(GatesOf, SummarisesResidualGatesOverComponents) {
     address.layer = layer;
     trace.located.push_back({name, address, testing::random_tensor({5, 3}, seed)});
   };
-  add("gate.attention", Stack::Decoder, 0, 1, 11);  // unordered
+  add("gate.attention", Stack::Decoder, 0, 1, 11);  // layers are not in order
   add("gate.attention", Stack::Encoder, 0, 0, 12);
   add("gate.attention", Stack::Decoder, 0, 0, 13);
   add("gate.feed_forward", Stack::Decoder, 2, 0, 14);
@@ -180,7 +180,7 @@ TEST(Halting, CountsStepsAndRemainder) {
   EXPECT_EQ(record.ponder(2), 3.375);
   EXPECT_NEAR(record.ponder(), (1.25 + 2.25 + 3.375) / 3, 1e-12);
   EXPECT_EQ(record.mean_steps(), 2);
-  EXPECT_TRUE(record.halted_by_itself(0));  // with 1 - epsilon exactly
+  EXPECT_TRUE(record.halted_by_itself(0));  // its probability is exactly 1 - epsilon
   EXPECT_TRUE(record.halted_by_itself(1));
   EXPECT_FALSE(record.halted_by_itself(2));
 }

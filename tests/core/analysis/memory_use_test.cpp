@@ -22,7 +22,7 @@ Trace segmented_trace() {
   return trace;
 }
 
-// A tap of two heads of a segment: `remembered` columns precede the four tokens.
+// A tap of two heads in a segment. Memory columns, with sources `remembered`, precede four tokens.
 AttentionTap tap_of(Index segment, Index layer, std::vector<RowSource> remembered,
                     Pattern pattern) {
   AttentionTap tap;
@@ -124,7 +124,7 @@ TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
     EXPECT_NEAR(slots.mean[static_cast<std::size_t>(c)], mean, 1e-6);
     EXPECT_NEAR(slots.deviation[static_cast<std::size_t>(c)], std::sqrt(variance), 1e-6);
   }
-  tap.result.attention = Tensor::full({2, 4, 7}, 0.1F);  // deviation exactly 0 despite rounding
+  tap.result.attention = Tensor::full({2, 4, 7}, 0.1F);  // the deviation is 0 up to rounding
   for (const double deviation : slot_weights({{&tap, 0}}).deviation)
     EXPECT_NEAR(deviation, 0, 1e-6);
 }
@@ -214,7 +214,7 @@ TEST(MemoryUse, CountsPairsWhileTheMemoryFills) {
   EXPECT_EQ(pairs(R"({"type": "segment_memory", "memory": 3})", 4, 10), 23 + 4 * 3 + 2 * 3);
   EXPECT_EQ(pairs(R"({"type": "segment_memory", "memory": 6})", 4, 10), 23 + 4 * 4 + 2 * 6);
   EXPECT_EQ(pairs(R"({"type": "segment_memory", "memory": 6})", 4, 4), 10);
-  // Windows of two, then three rows that leave the memory become one; incomplete windows stay.
+  // Each window of `rate` rows that leave the memory becomes one row; incomplete windows stay.
   EXPECT_EQ(pairs(R"({"type": "compressive", "memory": 3, "compressed": 2, "rate": 2})", 4, 18),
             43 + 4 * 4 + 4 * (4 + 2) + 4 * (4 + 2) + 2 * (4 + 2));
   EXPECT_EQ(pairs(R"({"type": "compressive", "memory": 3, "compressed": 5, "rate": 3})", 4, 18),

@@ -11,7 +11,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kHeads = 4, kLength = 7, kSize = 6;
 
-// The part of an operation with every weight that the encoding needs.
+// The part of an operation with this encoding and all its weights.
 std::shared_ptr<const Part> part_with(const std::string& id) {
   const Encoding& info = encoding(id);
   OperationInput input;
@@ -37,7 +37,7 @@ std::shared_ptr<const Part> part_with(const std::string& id) {
   return evaluate(input, cpu_backend(), wanted).part;
 }
 
-// Every listed encoding of pairs: terms and score match those of the operation.
+// For every encoding of pairs, terms and score match the operation's.
 TEST(PairScore, AgreesWithTheTermsOfTheWholeOperation) {
   int checked = 0;
   for (const Encoding& e : encodings()) {

@@ -22,7 +22,7 @@ Trace run_hopfield(const char* options = "", bool causal = true, Index kv_heads 
        .causal = causal});
 }
 
-// The last step has the map's weights. The operation reports the same number of steps.
+// The weights of the last step equal the map's, and the number of steps equals the operation's.
 TEST(Settling, EndsAtTheResultOfTheOperation) {
   for (const char* options : {"", R"(, "beta": 2)", R"(, "tolerance": 0.05)", R"(, "beta": -1)"}) {
     for (const bool causal : {true, false}) {

@@ -275,7 +275,7 @@ TEST(Words, ConvertsPositionsBetweenTokensAndWords) {
   }
 }
 
-// The other weights and the pattern are unchanged.
+// Removal of special tokens leaves the other weights and the pattern unchanged.
 TEST(Words, RemovesSpecialTokens) {
   Trace trace = trace_with_words(Pattern::causal(8, 8));
   EXPECT_EQ(special_refusal(trace), "this text has no special tokens");
@@ -321,7 +321,7 @@ TEST(Words, ConvertsPositionsWithRemovedTokens) {
   EXPECT_EQ((WordGroups{{0}, {3}, 3}.to_rows(0.5)), 1.5);  // a single word
 }
 
-// A word with a removed token is merged from the rest.
+// Words are merged from the remaining tokens.
 TEST(Words, MergesAndRemovesSpecialTokens) {
   Trace trace = trace_with_words(Pattern::causal(8, 8));
   trace.tokens[0].special = true;
@@ -393,7 +393,7 @@ TEST(Words, MergesMasks) {
   }
 }
 
-// Sampled tiles use the middle word of each step; signed tiles the weight of largest magnitude.
+// Sampled tiles use the middle word of each step. Signed maps are pooled by largest magnitude.
 TEST(Words, TilesSupportSamplingAndSigns) {
   struct MapTiles : AttentionTiles {
     explicit MapTiles(Tensor map) : map_(std::move(map)) {}

@@ -1,5 +1,5 @@
 // Gradients of the attention operation against central differences of the equations in double
-// precision, for every ingredient and normaliser.
+// precision, for every ingredient (tensor of a Part) and normaliser.
 #include "core/attention/attention_operation.h"
 
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ class CpuBackend : public ::testing::TestWithParam<Index> {};
 TEST_P(CpuBackend, MatchesEquations) {
   const Index queries = GetParam();
   for (const auto& [name, part] : named_parts(queries, false)) {
-    // Tests every ingredient with up to 65 queries; more queries cover other paths of the kernels.
+    // Up to 65 queries test every ingredient. More queries test parts that use other kernel paths.
     const std::vector<std::string> long_parts{"plain", "strided", "memory", "causal feature ratio"};
     if (queries > 100 &&
         std::find(long_parts.begin(), long_parts.end(), name) == long_parts.end()) {

@@ -30,7 +30,7 @@ TEST(Actions, HaveUniqueKeys) {
   std::set<std::string> keys;
   for (const Action& a : actions()) {
     for (const Shortcut& s : a.shortcuts) {
-      if (to_string(s) == "Escape") continue;  // ends whatever is in progress
+      if (to_string(s) == "Escape") continue;  // runs the first enabled action
       EXPECT_TRUE(keys.insert(to_string(s)).second) << to_string(s) << " of " << a.id;
     }
   }
@@ -58,7 +58,8 @@ TEST(Actions, KeyStrokeRunsAtMostOne) {
   }
 }
 
-// B blanks the screen, as in presentation programs. Otherwise, B runs another action.
+// While presenting, B blanks the screen, as in presentation programs. Otherwise, B runs another
+// action.
 TEST(Actions, KeyBBlanksScreenWhilePresenting) {
   State state;
   const auto press_b = [&] {

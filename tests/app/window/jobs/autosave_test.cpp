@@ -80,7 +80,7 @@ TEST(Autosave, OffersSessionDespiteReusedProcessId) {
   EXPECT_EQ(Autosave(folder.path()).abandoned_file(), file);
 }
 
-// A kill right after restoring keeps the restored session.
+// The restored session's file exists until the next write, in case the program is killed before.
 TEST(Autosave, KeepsRestoredSessionUntilNextWrite) {
   const testing::TemporaryFolder folder;
   const auto old_file = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");

@@ -12,7 +12,8 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-// A home folder whose get-model.sh is `script`; restores the environment at the end.
+// Home folder whose get-model.sh is set by use_script(). Clears the environment variables at the
+// end.
 class ModelFetch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -28,7 +29,7 @@ class ModelFetch : public ::testing::Test {
     write_file(folder_.path() / "app" / "get-model.sh", script);
     ::setenv("ATTNSCOPE_HOME", folder_.path().c_str(), 1);
   }
-  // Fetches until the end of the task.
+  // Fetches the model and waits for the end of the task.
   void fetch(State& state) {
     fetch_model(state, smollm2());
     ASSERT_NE(state.files.fetching, nullptr);

@@ -162,7 +162,7 @@ TEST_F(DamageTest, KeepsOnlyTrianglesWithinTheBoxes) {
   EXPECT_TRUE(clip.x == 0 && clip.y == 96 && clip.z == 64 && clip.w == 128);
 }
 
-// Clip rectangles stay unchanged: rounding could shrink them by a pixel.
+// Clip rectangles are not rounded to pixels, which could shrink them.
 TEST_F(DamageTest, LeavesWholeFrameUnchanged) {
   ImDrawData& data = frame([](ImDrawList& draw) {
     draw.PushClipRect({10.5F, 10.25F}, {90.75F, 60.5F});

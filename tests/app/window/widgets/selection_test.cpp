@@ -55,7 +55,7 @@ TEST(Selection, OmitsTrainingParameters) {
   EXPECT_EQ(offered_keys(exit_rule("geometric")), Keys{"classifier"});
   EXPECT_EQ(offered_keys(exit_rule("saturation")), (Keys{"classifier", "decay"}));
   EXPECT_EQ(offered_keys(variant("adaptive_span")), (Keys{"span", "ramp", "dynamic"}));
-  // JSON files may set them nevertheless.
+  // JSON files may set training parameters.
   const Json json = parse_json(R"({"type": "geometric", "oracle": "correctness"})", "exits");
   EXPECT_EQ(choice_from_json(exit_rule, json, "exits").values.choice("oracle"), "correctness");
 }

@@ -1,4 +1,4 @@
-// Copies of selected rows: consecutive tiles reuse the common prefix of their columns.
+// Copies of selected rows. Consecutive tiles reuse the rows of their common first columns.
 #include "core/attention/cpu/tile_products.h"
 
 #include <gtest/gtest.h>

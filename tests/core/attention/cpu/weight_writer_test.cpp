@@ -59,7 +59,7 @@ TEST(WeightWriter, WritesAllWeightsInAnyNumberOfSteps) {
   }
 }
 
-// All planned steps write equally many weights.
+// All planned steps write equally many rows.
 TEST(WeightWriter, SpreadsWorkOverTheSteps) {
   Tensor attention = Tensor::zeros({1, 8, 32});
   cpu::WeightWriter writer(cpu::row_kernels(), attention);
