@@ -47,7 +47,7 @@ std::vector<std::int32_t> ids_from_json(JsonObject& object, const char* key, Ind
   for (const Json& id : object.array(key)) {
     const bool is_integer = id.is_number_integer();
     if (!is_integer || id < min_id || id > std::numeric_limits<std::int32_t>::max()) {
-      object.fail(key, "a list of token numbers");
+      object.fail(key, "a list of token ids");
     }
     ids.push_back(id.get<std::int32_t>());
   }
@@ -81,7 +81,7 @@ std::vector<Index> numbers_from_json(JsonObject& object, std::string_view key) {
   if (!object.has(key)) return numbers;
   for (const Json& number : object.array(key)) {
     if (!number.is_number_integer() || number < 0 || number > kMaxIndex) {
-      object.fail(key, "a list of numbers from 0 on");
+      object.fail(key, "a list of integers of at least 0");
     }
     numbers.push_back(number.get<Index>());
   }
@@ -119,7 +119,7 @@ Json to_json(const GroupChoice& group) {
 // {"type": "knn", "store": FILE, "k": 8, ...}
 RetrievalChoice retrieval_from_json(const Json& value, const std::string& path) {
   if (!value.is_object() || !value.contains("store") || !value["store"].is_string()) {
-    throw InputError(path + ".store: expected the name of a file, found nothing");
+    throw InputError(path + ".store: expected a text with the path of a store");
   }
   Json parameters = value;
   parameters.erase("store");
@@ -188,7 +188,7 @@ Session session_from_json(const Json& value, std::string_view path) {
     const std::string place = object.path_of("compare");
     Session compared = session_from_json(object.any("compare"), place);
     if (compared.b) {
-      throw InputError(place + ".compare: a run is compared with one other, found a third");
+      throw InputError(place + ".compare: expected at most two runs, found a third");
     }
     session.b = std::move(compared);
   }

@@ -118,7 +118,7 @@ void expect_tensors(const SafetensorsFile& actual, const SafetensorsFile& expect
   }
   for (const auto& [name, tensor] : actual.tensors) {
     if (name == "attention" || name.starts_with("attention.")) {
-      EXPECT_TRUE(expected.tensors.contains(name)) << name << " is one too many";
+      EXPECT_TRUE(expected.tensors.contains(name)) << name << " is unexpected";
     }
   }
 }

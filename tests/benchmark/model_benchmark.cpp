@@ -125,7 +125,8 @@ void next_token_exits(benchmark::State& state) {
     exiting_seconds += middle - start;
     full_seconds += end - middle;
     state.SetIterationTime(std::chrono::duration<double>(middle - start).count());
-    if (exiting_copy.exit_layer() != state.range(0)) state.SkipWithError("left at another layer");
+    if (exiting_copy.exit_layer() != state.range(0))
+      state.SkipWithError("exited after another layer");
   }
   state.counters["of_all"] = exiting_seconds / full_seconds;
 }

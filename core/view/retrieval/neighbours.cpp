@@ -186,7 +186,7 @@ class NeighboursPicture {
                     " → " + percent(row_.mixed[i]) + " with retrieval; " + std::to_string(hits) +
                     " of " + std::to_string(setting_.k) + " neighbours agree";
     } else {
-      text += " end of the text.";
+      text += " the text ends.";
     }
     page_.text(
         {text_.x, y},

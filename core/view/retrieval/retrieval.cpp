@@ -26,8 +26,8 @@ ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   return page.message(
       "No retrieval",
-      "Make a store of a text by attnscope datastore --text FILE -o STORE and open it under "
-      "Structure, or choose memorizing attention, whose heads search earlier text.");
+      "Create a store with “attnscope datastore --text FILE -o STORE” and open it under Structure, "
+      "or choose memorizing attention, whose heads search earlier text.");
 }
 
 // Opens a bundled model and store with a text that the model has not seen.

@@ -288,7 +288,7 @@ ViewData retrieval_data(const ViewInput& input) {
     throw InputError("retrieval: expected a run with retrieval or memorizing, found neither");
   }
   const std::shared_ptr<const RetrievedContexts> contexts = input.findings.get(Findings::contexts);
-  if (!contexts) throw InputError("retrieval: the retrieved contexts are unknown");
+  if (!contexts) throw InputError("retrieval: expected retrieved contexts, found none");
   const Index token = retrieving_token(input, true);
   const MixSetting setting = mix_setting(input, *contexts);
   const MixedRow row = mixed_row(trace, *contexts, setting, token);

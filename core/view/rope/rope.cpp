@@ -309,7 +309,7 @@ std::vector<LegendEntry> legend_entries(const Theme& theme, const RopeTurn& turn
           {score_colour(theme), "offset " + decimal(turn.offset()) + ": score " +
                                     brief(rotated_score(turn, turn.offset()))},
           {translucent(query_colour(theme), kGhost),
-           "query at offset 0, an arc from it to the query: the rotation", false, true}};
+           "query at offset 0; arc: rotation by the offset", false, true}};
 }
 
 std::string describe_picture(const RopeTurn& turn) {
@@ -320,7 +320,7 @@ std::string describe_picture(const RopeTurn& turn) {
   if (unrotated > 0) text += ", " + std::to_string(unrotated) + " components not rotated";
   text +=
       ". λ: positions per full rotation; arc and degrees: rotation of a pair by the offset, from "
-      "where the query at the key's position. Arrows are scaled to their vector's longest.";
+      "the query at the key's position. Arrows are scaled to their vector's longest.";
   return text;
 }
 

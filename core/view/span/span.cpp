@@ -77,7 +77,7 @@ std::vector<std::string> span_origin(const SpanState& state) {
   if (state.is_model_span() && state.is_trained && state.has_trained_reach)
     return {"trained", "trained"};
   if (state.is_model_span() && state.is_trained) {
-    return {"z is trained, but with another ramp or maximum span", "z trained with others",
+    return {"z is trained, but with another ramp or maximum span", "z trained differently",
             "not as trained"};
   }
   if (state.is_model_span()) return {"untrained: initial spans", "untrained"};

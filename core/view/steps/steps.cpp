@@ -264,7 +264,7 @@ class StepsLayout {
       const Index i = grid.hovered_row;
       const double r = record_.remainder[static_cast<std::size_t>(i)];
       const std::string halting =
-          record_.halted_by_itself(i) ? "halts after step " : "halted by the last step, ";
+          record_.halted_by_itself(i) ? "halts after step " : "stopped at the last step, ";
       const std::string subject = "“" + label(i) + "” " + halting + std::to_string(last_step(i));
       const std::string cost = "ponder cost " + brief(record_.ponder(i));
       const std::string sentence = subject + ": remainder " + brief(r) + ", " + cost;

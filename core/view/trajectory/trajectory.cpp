@@ -131,7 +131,7 @@ std::vector<Parameter> trajectory_parameters() {
            .slider = {.min = 0, .max = static_cast<double>(Grid::kCells - 1)}},
           {.key = "asked",
            .label = "Desired steps",
-           .help = "Steps in which to reach the goal: the desired return is -0.1 times that.",
+           .help = "Steps in which to reach the goal: each step costs a return of 0.1.",
            .optional = true,
            .unset_label = "the fewest",
            .initial = Index{4},

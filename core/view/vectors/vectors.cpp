@@ -382,7 +382,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (!has_map && !input.figure.framed) {
     page.faint_text(
         {inside.x, top + kLine / 2 * page.small()},
-        page.fitting({"No space for the map of pairs: pin one in Map, or make the window larger",
+        page.fitting({"No space for the map of pairs: pin a pair in Map, or make the window larger",
                       "Pin a pair in Map, or make the window larger", "No space for the map"},
                      page.small(), width),
         page.small());

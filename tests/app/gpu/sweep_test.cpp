@@ -144,7 +144,8 @@ bool sweep(const Sweep& s) {
   const std::int64_t dispatches = gpu().dispatch_count();
   const OperationResult actual = evaluate(input, gpu(), kOnHost);
   EXPECT_EQ(actual.note, "");
-  EXPECT_EQ(gpu().dispatch_count() > dispatches, cpu.parts > 0) << "shaders and parts";
+  EXPECT_EQ(gpu().dispatch_count() > dispatches, cpu.parts > 0)
+      << "shaders run exactly if the CPU runs parts";
   // Large scores lose precision before the exponential, on either backend.
   const double tolerance = 2e-5 * std::max(1.0, s.spread * s.spread);
   EXPECT_TRUE(close(actual.output.value(), expected.output.value(), tolerance)) << "output";
@@ -160,10 +161,10 @@ bool sweep(const Sweep& s) {
       evaluate(input, gpu(), {.output = true, .device_attention = true});
   EXPECT_EQ(on_device.note, "");
   EXPECT_TRUE(on_device.device != nullptr || on_device.attention.defined())
-      << "no attention was kept";
+      << "no attention is available";
   const Tensor attention = on_device.device ? on_device.device->download() : on_device.attention;
   if (attention.defined()) {
-    EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "kept";
+    EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "attention on the device";
   }
   // Results without stored maps match, too. Results without a log-sum-exp are excluded: sums of
   // features may be close to 0, and the order of summation differs.

@@ -138,8 +138,8 @@ TEST_F(Monkey, SurvivesRandomActions) {
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
   std::cout << performed.size() << " actions in " << total.count() << " s, " << frames
             << " frames in " << frame_seconds << " s, " << comparisons
-            << " compared; the longest frame " << longest_frame_seconds << " s, the longest end "
-            << longest_end_seconds << " s\n";
+            << " compared; the longest frame " << longest_frame_seconds
+            << " s, the longest shutdown " << longest_end_seconds << " s\n";
 }
 
 }  // namespace ATTNSCOPE_FILE

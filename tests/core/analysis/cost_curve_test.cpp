@@ -231,7 +231,7 @@ TEST(CostCurve, ParametersAndInputsMatchGolden) {
           error = e.what();
         }
         request.max_bytes = std::size_t{1} << 30;
-        text += error + (uses_published_sizes ? "\n" : " as it is\n");
+        text += error + (uses_published_sizes ? "\n" : ", with defaults\n");
       }
     }
     const CostCurves curves = compute_curves(small_request({published_variant(v.id)}, {64}));

@@ -84,7 +84,7 @@ std::string describe_changes(const Variant& v, const Values& values, const Value
     if (original_value == nullptr || !(original_value->dump() == value.dump()))
       text += " " + key + "=" + value.dump();
   }
-  return text.empty() ? " as it begins" : text;
+  return text.empty() ? " all defaults" : text;
 }
 
 // Norm of a tensor, and sums of its numbers weighted by index from both ends.
@@ -156,9 +156,9 @@ TEST(Estimates, MatchGolden) {
         if (inner_shape != w.shape(sizes, choice.values)) text += " or " + to_string(inner_shape);
         const Shape shape = w.shape(small_sizes, choice.values);
         if (w.initial)
-          text += " starts " + summary(w.initial(shape, small_sizes, choice.values, 3));
+          text += " initial " + summary(w.initial(shape, small_sizes, choice.values, 3));
         if (w.illustrative) {
-          text += " shown " +
+          text += " illustrative " +
                   summary(w.illustrative(shape, {.dimensions = small_sizes}, choice.values));
         }
         if (w.training.max) text += " at most " + format_number(w.training.max(choice.values));
@@ -269,7 +269,7 @@ TEST(Refusals, MatchGolden) {
     text += v.id + "\n";
     const Choice default_choice{v.id, default_values(v.parameters)};
     refused_defaults.clear();
-    const auto default_refusals = add_refusals(default_choice, "as it begins");
+    const auto default_refusals = add_refusals(default_choice, "all defaults");
     refused_defaults.insert(default_refusals.begin(), default_refusals.end());
     for (const Parameter& p : v.parameters) {
       if (p.kind != Parameter::Kind::Integer || !default_choice.values.has(p.key)) continue;
@@ -315,7 +315,7 @@ TEST(Refusals, MatchGolden) {
        R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 4, "fill": 8})",
        R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 4, "fill": 6})"}) {
     text += std::string(json) + "\n";
-    add_refusals(variant_from_json(Json::parse(json), "variant"), "so");
+    add_refusals(variant_from_json(Json::parse(json), "variant"), "lengths");
   }
   EXPECT_TRUE(testing::matches_golden(text, "core/attention/refusals.txt"));
 }
@@ -373,7 +373,7 @@ TEST(Reports, MatchGolden) {
         if (result.log_sum_exp.defined()) text += " lse" + to_string(result.log_sum_exp.shape());
         if (result.part) text += " one part";
         if (result.mask.defined()) text += " mask";
-        if (!result.leaks_future.empty()) text += " looks ahead";
+        if (!result.leaks_future.empty()) text += " leaks future tokens";
         for (const std::string& remark : result.remarks) text += " " + remark;
         text += "\n";
       }

@@ -194,7 +194,7 @@ TEST(Evaluate, FallsBackToTheCpu) {
     EXPECT_EQ(fallback.note, backend == &refusing ? "too many keys" : "the device is gone");
     EXPECT_EQ(backend->runs, backend == &refusing ? 0 : 1);
     EXPECT_TRUE(close(fallback.output.value(), expected.output.value(), 0));
-    EXPECT_TRUE(close(fallback.attention, expected.attention, 0)) << "kept on the host";
+    EXPECT_TRUE(close(fallback.attention, expected.attention, 0)) << "attention on the host";
   }
 }
 
