@@ -1,4 +1,5 @@
-// Checks that assets/docs/guarantees.md names existing tests, and that nothing is fetched unasked.
+// Checks that assets/docs/guarantees.md names existing tests, and that the program fetches nothing
+// unless the user asks for it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +23,7 @@ void for_each_source(const char* folder, const Visit& visit) {
   }
 }
 
-// get-model.sh fetches models; run_program() starts it when the user asks for a model.
+// get-model.sh fetches models. run_program() starts this script when the user asks for a model.
 TEST(Promises, NothingIsFetchedOrStartedUnlessAsked) {
   const std::regex forbidden(
       R"(<sys/socket\.h>|<netdb\.h>|<netinet/|<arpa/|<spawn\.h>|<curl/|\bstd::system\(|\bpopen\()"

@@ -1,5 +1,5 @@
-// Dependencies between the rooms of core/: no room includes a room above it, and no room below
-// view/ reads ids of views.
+// Dependencies between the rooms (subfolders) of core/. No room includes a room above it, and no
+// room below view/ reads ids of views.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// From the lowest to the highest room: each may include itself and the rooms before it.
+// All rooms, from the lowest to the highest. Each may include itself and the rooms before it.
 const std::vector<std::string> kRooms = {
     "base",     "tensor",    "text",       "autodiff", "figure", "part",
     "position", "attention", "input",      "trace",    "model",  "checkpoint",
@@ -31,12 +31,12 @@ std::ptrdiff_t height(const std::string& room) {
   return found == kRooms.end() ? -1 : found - kRooms.begin();
 }
 
-// "model" for "core/model/weights.h".
+// Returns the room of a file: "model" for "core/model/weights.h".
 std::string room_of(const fs::path& file) {
   return (++file.begin())->string();
 }
 
-// Quoted includes of a source, in order.
+// Returns the quoted includes of a source file in order.
 std::vector<std::string> includes_of(const fs::path& source) {
   static const std::regex include("#include \"([^\"]+)\".*");
   std::ifstream file(source);
@@ -48,7 +48,7 @@ std::vector<std::string> includes_of(const fs::path& source) {
   return found;
 }
 
-// All sources of core/, relative to the project.
+// Returns the paths of all source files of core/, relative to the project.
 std::vector<fs::path> core_sources() {
   const fs::path top = testing::source_folder();
   std::vector<fs::path> sources;
@@ -87,7 +87,7 @@ TEST(Rooms, IncludesRunDownwards) {
   EXPECT_GT(include_count, 1000u);
 }
 
-// Rooms below view/ must not read ids and parameters of views: views pass typed requests to them.
+// Rooms below view/ must not read ids or options of views. Views pass typed requests to them.
 TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
   const std::regex access(R"(\bview(?:ed\.view)?\.(?:id|options)\b)");
   for (const fs::path& source : core_sources()) {
@@ -101,7 +101,7 @@ TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
 TEST(Rooms, ExperimentFolderNamesNoView) {
   // Strings in core/experiment that are also ids of views.
   const std::set<std::pair<std::string, std::string>> homonyms = {
-      {"core/experiment/attend.cpp", "position"},  // a key of JSON
+      {"core/experiment/attend.cpp", "position"},  // a JSON key
       {"core/experiment/attend.cpp", "scores"},    // a tensor name
       {"core/experiment/compatible_choice.cpp", "position"},
       {"core/experiment/mask_and_graph.h", "graph"},  // a variant id

@@ -13,14 +13,17 @@ struct OperationSizes {
 
 Dimensions dimensions(const OperationSizes& sizes);
 
-// Random x, q, k, v and every weight that the variant and encoding use, deterministic in the seed.
+// Returns an operation with random x, q, k, v and random weights for the variant and encoding. All
+// numbers follow from `seed`.
 OperationInput random_operation(const OperationSizes& sizes, const Choice& variant,
                                 const Choice& encoding, bool causal, std::uint64_t seed);
 
-// Default values, and copies in which the value of one named choice or flag is replaced.
+// Returns the default values, and copies of them in which one Choice or Flag parameter has another
+// value.
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters);
 
-// Choice with these values, adapted to a text of 16 tokens.
+// Returns `variant` with these values. Sizes and positions in the values are set for a text of 16
+// tokens.
 Choice small_choice(const Variant& variant, Values values);
 
 std::string describe(const OperationInput& input);

@@ -164,8 +164,8 @@ class PartBuilder {
     const Tensor numbers = random_tensor(std::move(shape), ++seed_, scale);
     return parameters_ ? Var::parameter(numbers) : Var(numbers);
   }
-  // Maps offsets -4..5 to columns in [0, buckets), out of order. Uses every column, because the
-  // step 11 is coprime to all values of `buckets` in this file.
+  // Maps offsets -4 to 5 to columns in [0, buckets), in a shuffled order. Every column occurs,
+  // because the step 11 is coprime to all values of `buckets` in this file.
   static OffsetIndexPtr index(Index buckets) {
     OffsetIndex index;
     index.min = -4;

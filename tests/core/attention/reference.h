@@ -11,8 +11,8 @@ namespace attnscope::testing {
 struct Reference {
   std::vector<double> output;       // [B h, L_q, d_v]
   std::vector<double> attention;    // [B h, L_q, L_k]
-  std::vector<double> scores;       // [B h, L_q, L_k], 0 where not allowed
-  std::vector<double> log_sum_exp;  // [B h, L_q]; the sum itself for a feature ratio
+  std::vector<double> scores;       // [B h, L_q, L_k]; 0 for forbidden pairs
+  std::vector<double> log_sum_exp;  // [B h, L_q]; without a softmax, the sum itself
 };
 Reference reference(const Part& part);
 Tensor to_tensor(const Shape& shape, const std::vector<double>& numbers);
@@ -21,8 +21,9 @@ struct NamedPart {
   std::string name;
   Part part;
 };
-// Parts with `queries` queries that cover every ingredient, source and normaliser, and combinations
-// of these. parameters: true if the Vars of the parts require gradients.
+// Returns parts with `queries` queries. Together they cover every ingredient, source and
+// normaliser, and combinations of these. If `parameters` is true, the Vars of the parts require
+// gradients.
 std::vector<NamedPart> named_parts(Index queries, bool parameters);
 
 }  // namespace attnscope::testing

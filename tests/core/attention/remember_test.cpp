@@ -57,7 +57,7 @@ void add_product(const Row& row, const Tensor& matrices, Index t, Row& sum) {
   }
 }
 
-// Compresses the oldest rows in whole windows of `rate` rows.
+// Compresses `rows` in windows of `rate` rows with the compression `function`.
 std::vector<CompressedRow> compress(const std::vector<MemoryRow>& rows, Index rate,
                                     const std::string& function, const NamedVars& weights) {
   const auto count = static_cast<Index>(rows.size());
@@ -104,7 +104,8 @@ std::vector<CompressedRow> compress(const std::vector<MemoryRow>& rows, Index ra
   return result;
 }
 
-// Attention of the segment's queries to `rows`, by head and query.  [h S][d_k]
+// Returns the attention output of the segment's queries over `rows`: h S vectors [d_k], ordered by
+// head, then query.
 std::vector<Row> content_attention(const Tensor& q, Index b, const std::vector<Row>& rows,
                                    const Tensor& to_k, const Tensor& to_v) {
   std::vector<Row> result;
@@ -304,7 +305,7 @@ TEST(Remembering, SkipsDisabledLosses) {
   EXPECT_EQ(remembered.compressed_count(), 2);
 }
 
-// segment_memory stores the last rows; memorizing stores the last projected keys and values.
+// segment_memory stores the last input rows. memorizing stores the last projected keys and values.
 TEST(Remembering, StoresLastRowsOrKeys) {
   for (const std::optional<Index> memory : {std::optional<Index>(), std::optional<Index>(5)}) {
     const Index max_rows = memory.value_or(kSegment);

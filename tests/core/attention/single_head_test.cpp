@@ -1,4 +1,4 @@
-// single_head(part, head) computes the results that `part` computes for `head`.
+// single_head(part, head) gives the same results as `part` gives for `head`.
 #include "core/attention/single_head.h"
 
 #include <gtest/gtest.h>

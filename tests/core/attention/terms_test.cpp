@@ -32,7 +32,8 @@ TEST(ScoreTerms, SumToTheScores) {
     }
     const float cap = part.score_cap;
     for (Index i = 0; i < total.size() && cap > 0; ++i) total[i] = cap * std::tanh(total[i] / cap);
-    // Skips parts with scaled biases. Their term in these parts is Term::Bias, unlike in spec.md.
+    // Skips parts with scaled biases. Their term is Term::Bias here, which the sum above adds after
+    // the factor instead of before it.
     if (!part.scaled_biases.empty()) continue;
     EXPECT_TRUE(close(total, scores));
   }

@@ -18,7 +18,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::named_parts;
 
-// Pools a rectangle of a map pair by pair.
+// Pools the requested rectangle of an attention map pair by pair.
 Tensor pool_cells(const Tensor& attention, const TileRequest& r) {
   Tensor cells = Tensor::zeros({r.cell_rows(), r.cell_columns()});
   for (Index y = 0; y < cells.dim(0); ++y) {
@@ -115,8 +115,8 @@ TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
     for (const float w : result.tiles->tile(pair_request)) maximum = std::max(maximum, w);
     EXPECT_TRUE(std::abs(cells(n, n) - maximum) <= 1e-6) << n;
   }
-  EXPECT_EQ(cells(3, 100), 0);  // later tokens
-  EXPECT_GT(cells(100, 4), 0);  // rows 3200 .. 3231 see columns 128 .. 159 modulo 256
+  EXPECT_EQ(cells(3, 100), 0);  // the keys follow the queries
+  EXPECT_GT(cells(100, 4), 0);  // rows 3200 to 3231 attend to columns c with c % 256 in [128, 159]
   EXPECT_EQ(cells(100, 2), 0);
 }
 
@@ -128,7 +128,7 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
   part.pattern = std::make_shared<const Pattern>(Pattern::all(length, length));
   const auto tiles = cpu_tiles(part, Tensor::full({1, length}, 12));
   const TileRequest map_request{.height = length, .width = length, .step = 64};
-  // Shortest time of a round in ms; a shared machine may delay single rounds.
+  // Shortest time in ms from the request to the stop. Other processes may delay single rounds.
   double shortest = 1e9;
   for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
     const Stop stop;

@@ -296,7 +296,7 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
       const Shape repeated_shape = entry.shape(sizes, input.variant.values);
       if (shared_shape == repeated_shape) continue;
       const Tensor& x = found->second.value();
-      std::size_t axis = 0;  // axis that counts heads
+      std::size_t axis = 0;  // axis whose size depends on kv_heads
       while (shared_shape[axis] == repeated_shape[axis]) ++axis;
       Index leading_size = 1;
       for (std::size_t n = 0; n < axis; ++n) leading_size *= shared_shape[n];
@@ -312,7 +312,7 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
 
 TEST(Evaluate, MatchesFiniteDifferences) {
   for_each_operation({}, [&](const OperationInput& input) {
-    // Other variants are tested without an encoding. Ingredients of encodings have separate tests.
+    // Only full attention is tested with encodings. Ingredients of encodings have separate tests.
     if (input.encoding.id != "none" && input.variant.id != "full") return;
     const Variant& v = variant(input.variant.id);
     const Encoding& e = encoding(input.encoding.id);
@@ -335,7 +335,7 @@ TEST(Evaluate, MatchesFiniteDifferences) {
     };
     for (const auto& [name, var] : inputs) {
       SCOPED_TRACE(name);
-      // Probes three numbers of each input, with smaller steps if a step crosses a kink.
+      // Probes three numbers of each input. Smaller steps are tried if a step crosses a kink.
       const testing::Differences differences{{1e-2f, 3e-3f, 1e-3f, 2e-4f}, 2e-2, 3};
       if (name == "pos.bk" ||
           name ==
@@ -382,7 +382,7 @@ TEST(Evaluate, RejectsInvalidInputs) {
   EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
   input.weights["graph.adjacency"] = Tensor::full({15, 15}, 1);
   EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
-  input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // more tokens than the text has
+  input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // for a longer text
   EXPECT_NO_THROW(evaluate(input, cpu_backend(), {}));
   Stop stop;
   stop.request();

@@ -90,7 +90,7 @@ TEST(Dropout, KeepsTheMean) {
   EXPECT_THROW(dropout(ones, std::nan(""), 3), InputError);
 }
 
-// clamp and relu have zero gradient at their kinks and outside.
+// clamp and relu have zero gradient at their kinks and where they are constant.
 TEST(Activations, HaveZeroGradientAtKinks) {
   const Var x = Var::parameter(Tensor::from({3}, {-1, 0, 1}));
   backward(sum(relu(x)));
@@ -102,7 +102,7 @@ TEST(Activations, HaveZeroGradientAtKinks) {
   EXPECT_TRUE(close(y.gradient(), Tensor::from({5}, {0, 0, 1, 0, 0}), 0));
 }
 
-// More elements than one thread's share, and rows that cross the boundaries of shares.
+// The arrays have more elements than one thread's share. Rows cross the boundaries between shares.
 TEST(Broadcasting, SplitsLargeArraysBetweenThreads) {
   const Tensor a = testing::random_tensor({3, 70'001}, 1), b = testing::random_tensor({3, 1}, 2);
   const Tensor flat = testing::random_tensor({70'001}, 3);

@@ -75,7 +75,8 @@ TEST(CrossEntropy, RejectsInvalidTargets) {
   EXPECT_THROW(cross_entropy(x, IntTensor::from({1}, {0})), InputError);
 }
 
-// Compares with double precision. The offset breaks a variance computed in one pass.
+// Compares with double precision. With the offset, a variance computed in one pass would be
+// inaccurate.
 TEST(LayerNorm, HandlesTinyVarianceAndLargeMeans) {
   for (const double offset : {0.0, 100.0}) {
     for (const double spread : {0.0, 1e-3, 1.0}) {
@@ -146,7 +147,7 @@ TEST(UnitRows, KeepZerosZero) {
   EXPECT_TRUE(close(x.gradient(), Tensor::from({2, 2}, {0, 0, 0.032f, -0.024f}), 1e-6));
 }
 
-// Rows around and above the number of lanes (32).
+// Row sizes around and above 32, the number of partial results per row.
 TEST(Softmax, FindsMaximumAtAnyPosition) {
   for (const Index size : {31, 32, 33, 64, 70}) {
     for (Index peak = 0; peak < size; ++peak) {

@@ -107,7 +107,7 @@ TEST(Axes, CanBeEmpty) {
   EXPECT_EQ(rotate(empty, Tensor({2, 0}), Tensor({2, 0}), true).shape(), (Shape{2, 0}));
 }
 
-// Every order of axes, with more rows than one thread's share.
+// Tests every order of axes, with more rows than one thread's share.
 TEST(Permute, MovesManyRows) {
   const Tensor x = random_tensor({130, 6, 45}, 1);
   for (const std::vector<Index>& axes :

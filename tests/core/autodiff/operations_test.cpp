@@ -1,8 +1,9 @@
-// Tests every operation in operation_names() against finite differences; an operation without a
-// case fails the test.
+// Compares the gradients of every operation in operation_names() with finite differences. The test
+// fails if an operation has no case.
 //
 // Each case provides inputs and a function of them. The gradient of a random projection of the
-// result is compared with central differences; projections are summed in double precision.
+// function's result is compared with central differences. Projections are summed in double
+// precision.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -128,7 +129,7 @@ Case unary_case(Shape shape, VarFunction f) {
           [f = std::move(f)](const std::vector<Var>& in) { return f(in[0]); }};
 }
 
-// Cosines and sines of the angles 0.7 n, [rows, pairs].
+// Returns cosines and sines [rows, pairs] of the angles 0.7 n, where n is the element's index.
 std::pair<Tensor, Tensor> angles(Index rows, Index pairs) {
   Tensor cosine({rows, pairs}), sine({rows, pairs});
   for (Index i = 0; i < cosine.size(); ++i) {
@@ -168,7 +169,7 @@ std::vector<Case> norm_cases(bool is_layer_norm) {
   return cases;
 }
 
-// Grouped heads and a bias; tests/core/attention covers every feature.
+// Covers grouped heads and a bias. tests/core/attention covers the other ingredients.
 Case attention_case(Index queries, Index keys) {
   return {{random_tensor({4, queries, 3}, 1), random_tensor({2, keys, 3}, 2),
            random_tensor({2, keys, 2}, 3), random_tensor({2, 4}, 4)},
@@ -204,8 +205,8 @@ Case feature_weights_case(bool causal, Index exponents) {
           }};
 }
 
-// A reversible model, whose blocks are recomputed in the backward pass, as a function of its token
-// vectors and weights of both layers.
+// A reversible model, which recomputes its blocks in the backward pass. The inputs are its token
+// vectors and one matrix of each layer.
 Case reversible_case() {
   ModelConfig config = testing::small_config(
       {.vocabulary = 5, .context = 6, .layers = 2, .heads = 1, .head_size = 4, .hidden = 6});
@@ -323,7 +324,7 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
       unary_case({2, 5}, [](const Var& x) { return gate_exponents(x).exponents; })};
   cases["feature_weights"] = {feature_weights_case(false, 5), feature_weights_case(true, 5),
                               feature_weights_case(true, 1)};
-  // A single exponent per query cancels in the ratio.
+  // With a single exponent per query, the exponent cancels in the ratio.
   cases["feature_weights"].back().inert_inputs = {1};
   cases["reversible"] = {reversible_case()};
   return cases;

@@ -35,7 +35,8 @@ TEST(Var, AccumulatesGradients) {
   EXPECT_FALSE(x.gradient().defined());
 }
 
-// add() passes the same gradient to both operands; accumulation in one must not affect the other.
+// add() passes the same gradient tensor to both operands. Accumulation into one must not change the
+// other.
 TEST(Var, DoesNotMixGradientsThatShareMemory) {
   const Var x = Var::parameter(Tensor::from({2}, {1, 2}));
   const Var y = Var::parameter(Tensor::from({2}, {3, 4}));
@@ -73,7 +74,7 @@ TEST(Var, TraversesLongTapesWithoutRecursion) {
   backward(y);
   EXPECT_EQ(x.gradient()[0], 1);
   for (int i = 0; i < 200'000; ++i) y = scale(i == 0 ? x : y, 1);
-  y = Var();  // frees a long tape without a backward pass
+  y = Var();  // frees a long tape that had no backward pass
 }
 
 TEST(Var, FreesTapeDuringBackward) {

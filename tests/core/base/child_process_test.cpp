@@ -33,7 +33,8 @@ TEST(ChildProcess, ReportsMissingProgram) {
   EXPECT_THROW(run_program({"/no/such/program"}, [] {}), WorkError);
 }
 
-// Ends the program and the processes that it has started; the program's traps clean up.
+// Cancellation ends the program and the processes that it has started. The program's trap for TERM
+// still runs.
 TEST(ChildProcess, CancellationEndsWholeGroup) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path mark = folder.path() / "cleaned";

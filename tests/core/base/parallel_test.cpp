@@ -76,7 +76,7 @@ TEST_P(Parallel, ServesConcurrentCallers) {
   EXPECT_EQ(total, 4 * 500 * 100);
 }
 
-// Exceptions on helper threads are rethrown, too. The next loop is unaffected.
+// The caller receives exceptions from helper threads, too. The next loop is unaffected.
 TEST_P(Parallel, RethrowsExceptionsOfBodies) {
   for (const Index thrower : {0, 17, 63}) {
     for (const bool all_throw : {false, true}) {

@@ -159,7 +159,7 @@ TEST(Values, RejectMissingKeysAndWrongKinds) {
   EXPECT_FALSE(values.has("a"));
 }
 
-// The copies outlive the temporary.
+// Getters of a temporary Values return copies, which outlive it.
 TEST(Values, ReturnCopiesFromTemporaries) {
   const auto make = [] {
     Values values;

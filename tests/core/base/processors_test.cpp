@@ -47,7 +47,7 @@ TEST(Processors, UseSmallestLimitAlongCgroupPath) {
   EXPECT_EQ(cgroup_processors("0::/gone\n", folder.path()), 0);
   EXPECT_EQ(cgroup_processors("nonsense", folder.path()), 0);
   write_file(folder.path() / "cpu.max",
-             "50000 100000\n");  // a container's own group is its root
+             "50000 100000\n");  // inside a container, the root is the container's group
   EXPECT_EQ(cgroup_processors("0::/a/b\n", folder.path()), 0.5);
 }
 

@@ -33,7 +33,8 @@ TEST(Progress, EstimatesTimeLeft) {
   progress.set_stage_fraction(0.4);
   EXPECT_LT(progress.snapshot().seconds_left, 0);  // too soon
   wait_milliseconds(250);
-  // One fifth took a quarter of a second, so the rest takes one second; more on a busy machine.
+  // A fifth of the work took a quarter of a second, so the rest takes one second. A busy machine
+  // needs more.
   EXPECT_GT(progress.snapshot().seconds_left, 0.99);
   EXPECT_LT(progress.snapshot().seconds_left, 8);
   progress.begin_stage("collecting notes", 1, 1);

@@ -1,6 +1,6 @@
-// Effect of each config key on the model: the key is missing, a flag inverted, a number increased
-// by one or near zero, or an activation replaced. The golden texts reveal changed defaults and
-// sizes.
+// Records the effect of each config key on the model. Each key is removed, and its value is
+// replaced: a flag by its inverse, a number by other numbers, an activation by others. The golden
+// texts reveal changed defaults and sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSame = "the same";
 
-// Text of a value with nine digits; further digits depend on the processor.
+// Formats a value. Reals have nine digits, because further digits depend on the processor.
 std::string value_text(const Json& value) {
   if (!value.is_number() || value.is_number_integer()) return value.dump();
   char text[32];
@@ -32,7 +32,7 @@ std::string value_text(const Json& value) {
   return text;
 }
 
-// Appends "hidden: 64 -> 65" for each member that differs.
+// Appends a change such as "hidden 64 -> 65" for each member that differs.
 void add_differences(const Json& before, const Json& after, const std::string& path,
                      std::vector<std::string>& changes) {
   if (before == after) return;
@@ -50,7 +50,8 @@ void add_differences(const Json& before, const Json& after, const std::string& p
     return;
   }
   if (before.is_array() && after.is_array() && before.size() == after.size() && before.size() > 0) {
-    add_differences(before[0], after[0], path + "0.", changes);  // the first layer represents all
+    add_differences(before[0], after[0], path + "0.",
+                    changes);  // first and last represent all
     add_differences(before[before.size() - 1], after[before.size() - 1], path + "last.", changes);
     return;
   }
@@ -105,8 +106,8 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
   std::optional<ModelConfig> unchanged_config_;
 };
 
-// Replaces `value` with "VALUE" in a text where it is a word or an element of a list: values with
-// equal effects then share a line.
+// Replaces `value` with "VALUE" where it is a word or a list element of `text`. Values with equal
+// effects can then share a line.
 std::string without_value(std::string text, const std::string& value) {
   for (std::size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1];
@@ -118,7 +119,7 @@ std::string without_value(std::string text, const std::string& value) {
   return text;
 }
 
-// Alternative values of a key.
+// Values that replace the value of a key.
 std::vector<Json> alternative_values(const std::string& key, const Json& value) {
   if (value.is_boolean()) return {!value.get<bool>()};
   if (value.is_number_integer()) return {value.get<Index>() + 1, 0, 1, 2, 3};

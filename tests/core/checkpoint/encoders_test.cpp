@@ -1,5 +1,5 @@
-// Readers of encoders, encoder-decoders and image models: metadata besides the tensors, and errors.
-// (layouts_test.cpp compares the computed numbers.)
+// Tests metadata and errors of the readers of encoders, encoder-decoders and image models.
+// layouts_test.cpp compares the computed numbers.
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
@@ -20,7 +20,7 @@ fs::path layout(const std::string& name) {
   return testing::source_folder() / "tests" / "layouts" / name;
 }
 
-// Copy of a layout's folder with changed members of its config.
+// Copy of a folder of tests/layouts in which `members` replace members of config.json.
 class ChangedLayout {
  public:
   ChangedLayout(const std::string& name, const std::string& members) {
@@ -109,7 +109,8 @@ TEST(Encoders, RejectUnsupportedSettingsByName) {
   expect("decision_transformer", R"({"scale_attn_weights": false})", "scale_attn_weights");
 }
 
-// Distances are clamped to clamp_len; the 7 tokens of the reference never reach 9.
+// Tests the parameter only: the reference has 7 tokens, so its distances never reach a clamp_len of
+// 9.
 TEST(Encoders, XlnetClampsDistances) {
   const auto clamp = [](const Checkpoint& checkpoint) {
     const Values& values = checkpoint.model.config.groups[0][0].encoding.values;

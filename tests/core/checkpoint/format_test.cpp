@@ -1,5 +1,5 @@
-// Large 16-bit checkpoints: the model stores matrices in 16 bits and computes the same results as
-// with floats.
+// Large 16-bit checkpoints: the model keeps their matrices in 16 bits and gives the same results as
+// with float matrices.
 #include "core/checkpoint/format.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::TemporaryFolder;
 
-// Vocabulary large enough for kMinNarrowWeights.
+// The embedding alone has kMinNarrowWeights weights, from which on models keep 16-bit matrices.
 constexpr Index kWidth = 64, kVocabulary = kMinNarrowWeights / kWidth;
 
 struct Layout {
@@ -71,7 +71,7 @@ Layout llama() {
           9};
 }
 
-// q, k and v of each head interleaved in one matrix.
+// GPT-NeoX stores q, k and v of each head interleaved in one matrix.
 Layout gpt_neox() {
   std::map<std::string, Shape> t{{"gpt_neox.embed_in.weight", {kVocabulary, 64}},
                                  {"embed_out.weight", {kVocabulary, 64}}};
@@ -103,7 +103,8 @@ Layout native() {
 
 class Layouts : public ::testing::TestWithParam<Layout (*)()> {
  protected:
-  // Loads random weights rounded to `dtype`, stored as floats if `wide`, else as `dtype`.
+  // Loads random weights that are rounded to `dtype`. The file stores them as floats if `wide`,
+  // otherwise as `dtype`.
   Checkpoint load(DType dtype, bool wide) const {
     SafetensorsFile file;
     std::uint64_t seed = 1;
@@ -135,7 +136,7 @@ TEST_P(Layouts, KeepNarrowMatrices) {
     EXPECT_TRUE(testing::close(forward(narrow, ids, narrow_options).value(), expected, 1e-5));
     const LogitLens lens = logit_lens(wide, wide_trace);
     EXPECT_TRUE(testing::close(logit_lens(narrow, narrow_trace).probability, lens.probability));
-    // The trace combines the heads as the model does, and outlives it.
+    // combine_heads() of the trace gives the attention output that the model computed.
     for (const Trace* trace : {&wide_trace, &narrow_trace}) {
       const AttentionTap& tap = trace->attention.front();
       const Tensor& heads = tap.result.output.value();  // [h, L, d_v]
@@ -150,7 +151,7 @@ TEST_P(Layouts, KeepNarrowMatrices) {
       EXPECT_TRUE(
           testing::close(tap.combine_heads(rows), trace->taps.at("layers.0.attention"), 1e-5));
     }
-    // Attention that the user selects instead of the checkpoint's.
+    // The user selects other attention than the checkpoint's.
     const auto groups =
         uniform_groups(wide.config, {"local", default_values(variant("local").parameters)},
                        {"alibi", default_values(encoding("alibi").parameters)});

@@ -1,5 +1,5 @@
-// Compares GGUF files with the layouts they were converted from (references/make_gguf.py):
-// configuration, weights, and the results of a pass, bit by bit.
+// Compares GGUF files with the folders of tests/layouts from which references/make_gguf.py
+// converted them. Configuration, weights and the results of a forward pass must be bitwise equal.
 #include "core/checkpoint/gguf_layouts.h"
 
 #include <gtest/gtest.h>
@@ -23,12 +23,12 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// A GGUF file and the layout that it was converted from, without the parts that GGUF lacks.
+// A GGUF file and the layout from which it was converted, without the parts that GGUF cannot store.
 struct Conversion {
   std::string file;                     // tests/gguf/FILE.gguf
   std::string layout;                   // folder of tests/layouts
-  std::string members = "{}";           // changed members of its config
-  std::vector<std::string> left_out{};  // parts of names of omitted tensors
+  std::string members = "{}";           // members that replace those of its config
+  std::vector<std::string> left_out{};  // tensors whose names contain one of these are omitted
 };
 
 std::ostream& operator<<(std::ostream& out, const Conversion& conversion) {
@@ -193,7 +193,7 @@ Tensor numbers_of(const StoredTensor& tensor) {
   return plain.floats();
 }
 
-// Translating quantised tensors and decoding them commute.
+// Decoding quantised tensors before or after their translation gives the same numbers.
 TEST(GgufLayouts, ReorderQuantisedRows) {
   for (const char* name : {"llama.q8_0", "llama.q4_0", "mixtral.q8_0", "gpt2.q8_0", "gpt_neox.q4_0",
                            "gpt_oss.mxfp4"}) {
@@ -393,7 +393,7 @@ TEST(GgufLayouts, RejectTensorsOfOtherShapes) {
   }
 }
 
-// A row of a quantised vector is one number, not a whole block.
+// Vectors cannot be quantised: each of their rows is one number, not a whole block.
 TEST(GgufLayouts, RejectQuantisedVectors) {
   const std::string error = error_after("llama-linear", [](GgufFile& file) {
     StoredTensor bias = read_file_of("llama.q8_0").tensors.at("blk.0.attn_q.weight");
@@ -403,7 +403,7 @@ TEST(GgufLayouts, RejectQuantisedVectors) {
   expect_error(error, "tensor blk.0.attn_q.bias", "whole blocks");
 }
 
-// Changed members and tensors give an InputError or a model, but no other exception.
+// Files with changed members or tensors give an InputError or a model, but no other exception.
 TEST(GgufLayouts, SurviveChangedMembers) {
   const std::vector<Json> values{{}, 0, 3, 1 << 20, 1e30, "x", true, Json::array({1, 2})};
   for (const char* name : {"llama-llama3", "mixtral", "phi3", "gemma3_text", "gpt_oss",

@@ -95,7 +95,7 @@ TEST(Gpt2, MatchesReference) {
       testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
 }
 
-// Other score scales equal the default scale with scaled queries.
+// Another score scale is equivalent to the default scale with scaled queries.
 TEST(Gpt2, SupportsOtherScoreScales) {
   const TemporaryFolder folder;
   Tensors t = tensors();
@@ -135,7 +135,7 @@ TEST(Gpt2, RejectsUnsupportedSettingsByName) {
   EXPECT_NE(load_error(folder).find("transformer.wpe.weight is missing"), std::string::npos);
 }
 
-// "attention_types": lists of kinds, each with its number of repetitions.
+// Each element of "attention_types" is a list of kinds and its number of repetitions.
 TEST(GptNeo, ReadsAttentionTypesAsRuns) {
   const std::string config_begin = R"({"attention_layers": null, "attention_types": )";
   const auto layers = [&](const std::string& types) {

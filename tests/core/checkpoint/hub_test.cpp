@@ -17,7 +17,8 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// Cache as the libraries create it: files are in blobs/, and snapshots contain links to them.
+// Model cache as the Hugging Face libraries create it: files are in blobs/, and snapshots contain
+// links to them.
 class Hub : public ::testing::Test {
  protected:
   Hub() {
@@ -34,7 +35,8 @@ class Hub : public ::testing::Test {
     }
   }
 
-  // Adds a model under this folder and commit. reference: its file in refs/; empty: none.
+  // Adds a model with this cache folder and commit. `reference`: name of its file in refs/, or
+  // empty for no such file.
   void add(const std::string& folder, const std::string& commit, const std::string& reference) {
     Checkpoint checkpoint;
     checkpoint.model = make_model(testing::small_config({}), 1);

@@ -1,5 +1,6 @@
-// Compares every layout with the Hugging Face libraries; tests/layouts/make_references.py creates
-// the references. Writes the README's table to the file ATTNSCOPE_LAYOUT_TABLE if that is set.
+// Compares every layout with results of the Hugging Face libraries, which
+// tests/layouts/make_references.py stores. If the environment variable ATTNSCOPE_LAYOUT_TABLE names
+// a file, appends the rows of the README's table to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,10 +25,10 @@ namespace ATTNSCOPE_FILE {
 
 constexpr double kTolerance = 1e-4;
 
-// A layout's folder and its reference: "7/ids", "7/rows", "7/tap/layers.0.residual",
-// "7/attention/self.0" [heads, rows, keys] ("encoder.0", "cross.0"), "7/logits"; also "7/source"
-// for an encoder-decoder. Taps, attention and logits have the rows listed in "7/rows"
-// ("7/source_rows" for the encoder).
+// Stored results of a layout. Names begin with the text length: "7/ids", "7/tap/layers.0.residual",
+// "7/attention/self.0" [heads, rows, keys] (or "encoder.0", "cross.0"), "7/logits", and "7/source"
+// for encoder-decoders. Taps, attention and logits contain only the positions listed in "7/rows",
+// or in "7/source_rows" for the encoder.
 struct Reference {
   std::map<std::string, StoredTensor> arrays;
 
@@ -60,7 +61,8 @@ struct Differences {
   std::string excess;  // first difference that exceeds kTolerance
 };
 
-// Raises `largest` to the largest relative difference of `got`. Sets all.excess if it is too large.
+// Raises `largest` to the relative difference between `got` and `expected` if that is larger.
+// Records the first difference above kTolerance in all.excess.
 void add_difference(double& largest, const Tensor& got, const Tensor& expected,
                     const std::string& what, Differences& all) {
   ASSERT_EQ(got.shape(), expected.shape()) << what;
@@ -179,7 +181,8 @@ void compare_length(const Model& model, const Reference& reference, const std::s
   }
 }
 
-// Incremental runs with a KV cache yield the last logits of a full run.
+// Expects that incremental runs with a KV cache yield the logits of the last position of a full
+// run.
 void compare_cached(const Model& model, const Reference& reference, const std::string& length) {
   const std::vector<std::int32_t> ids = reference.integers(length + "/ids");
   if (reference.has(length + "/returns")) return;
@@ -195,7 +198,7 @@ void compare_cached(const Model& model, const Reference& reference, const std::s
   EXPECT_TRUE(testing::close(logits, last.reshaped({vocabulary}), 1e-4)) << length;
 }
 
-// "5e-07"
+// Formats a difference with one digit: "5e-07".
 std::string brief(double difference) {
   char text[32];
   std::snprintf(text, sizeof text, "%.0e", difference);

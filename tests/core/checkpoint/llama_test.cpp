@@ -115,7 +115,7 @@ TEST(Llama, ReadsTiedEmbeddingUnderOutputName) {
   EXPECT_NE(load_error(folder).find("model.embed_tokens.weight is missing"), std::string::npos);
 }
 
-// Peak resident memory of this process since the last reset, in bytes.
+// Returns the peak resident memory of this process in bytes since the last reset.
 double peak_memory(bool reset) {
   if (reset) std::ofstream("/proc/self/clear_refs") << 5;
   std::ifstream status("/proc/self/status");
@@ -144,11 +144,11 @@ TEST(Llama, LoadsWithLittleExtraMemory) {
                               t);
   }
   release_cached_storage();
-  malloc_trim(0);  // memory freed by earlier tests
+  malloc_trim(0);  // returns memory that earlier tests have freed
   const double before = peak_memory(true);
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
   const double used = peak_memory(false) - before;
-  EXPECT_GE(used, 0.9 * size);  // else the peak was not measured
+  EXPECT_GE(used, 0.9 * size);  // otherwise the peak was not measured
   EXPECT_LE(used, 1.15 * size);
 }
 
@@ -213,7 +213,8 @@ TEST(Llama, RejectsUnsupportedSettingsByName) {
   EXPECT_NE(load_error(folder).find("q_norm.weight [6] is not part of"), std::string::npos);
 }
 
-// The gain is "attention_factor", else follows from both magnitudes, else from the factor alone.
+// The gain is "attention_factor" if present. Otherwise it follows from "factor" with "mscale" and
+// "mscale_all_dim" if both are present, or from "factor" alone.
 TEST(Llama, DerivesYarnGainFromFactor) {
   const auto gain = [](const std::string& members) {
     const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// Peak memory of loading: the file's size and little more, for every number type.
+// The peak memory of loading a checkpoint is close to the file size, for F32 and F16.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,8 +47,8 @@ void write_model(const std::filesystem::path& folder, bool half) {
 
 constexpr const char* kFolder = "ATTNSCOPE_TEST_LOADS";
 
-// Child process of another test: its exit code is the peak memory of loading, in percent of the
-// file's size.
+// Runs in a child process of another test. The exit code is the peak memory of loading in percent
+// of the file size.
 TEST(CheckpointMemory, DISABLED_MeasureInChildProcess) {
   const char* folder = std::getenv(kFolder);
   ASSERT_NE(folder, nullptr);
@@ -73,7 +73,8 @@ int peak_percent_in_child(const std::filesystem::path& folder) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Loading may hold one matrix besides the weights: at most a third of their size here.
+// In addition to the weights, loading may need memory for one matrix, here at most a third of the
+// weights.
 TEST(CheckpointMemory, PeakIsCloseToFileSize) {
   for (const bool half : {false, true}) {
     const testing::TemporaryFolder folder;
@@ -85,7 +86,7 @@ TEST(CheckpointMemory, PeakIsCloseToFileSize) {
   }
 }
 
-// The header is sufficient to reject the file.
+// The reader rejects the file after reading its header.
 TEST(CheckpointMemory, RejectsModelBeyondBudgetBeforeReading) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 1, 16, 12);

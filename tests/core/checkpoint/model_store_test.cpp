@@ -74,7 +74,7 @@ TEST(ModelStore, ServesPublishedModels) {
   EXPECT_EQ(store.checkpoint("in training"), first);
   store.publish("in training", second);
   EXPECT_EQ(store.checkpoint("in training"), second);
-  // The same weights again are a new version.
+  // Publishing the same weights again creates a new version.
   const ModelVersion before = store.current("in training");
   EXPECT_EQ(store.current("in training"), before);
   store.publish("in training", second);

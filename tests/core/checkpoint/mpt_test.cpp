@@ -1,4 +1,4 @@
-// MPT: slopes of ALiBi, and settings that are refused.
+// MPT reader: ALiBi slopes and rejected settings.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -13,7 +13,7 @@ std::vector<double> slopes_with(const std::string& members) {
   return config.groups[0][0].encoding.values.get<std::vector<double>>("slopes");
 }
 
-// Every second slope of the next power of two, then those between.
+// Three heads have the second and fourth of the slopes for four heads, then the first.
 TEST(Mpt, ComputesSlopes) {
   EXPECT_EQ(slopes_with(R"({"attn_config": {"alibi_bias_max": 4}})"),
             (std::vector<double>{1. / 4, 1. / 16, 1. / 2}));

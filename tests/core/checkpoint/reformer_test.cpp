@@ -1,5 +1,5 @@
-// Reformer reader: metadata, errors and the ingredients specific to Reformers. (layouts_test.cpp
-// compares the computed numbers.)
+// Reformer reader: metadata, errors and the ingredients specific to Reformers. layouts_test.cpp
+// compares the computed numbers.
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
@@ -113,8 +113,8 @@ TEST(Reformer, GradientsMatchFiniteDifferences) {
                             });
 }
 
-// The libraries' default is the largest 2^n up to twice the number of chunks of the longest text,
-// stored as two factors if it is large.
+// The libraries' default number of buckets is the largest power of two up to twice the number of
+// chunks of the longest text. Large numbers are stored as two factors.
 TEST(Reformer, UsesDefaultBucketsOfLibraries) {
   struct Case {
     Index context, chunk, buckets, factor;

@@ -1,4 +1,4 @@
-// Test models: layouts with a changed config, and small models with random weights.
+// Models for tests: layouts with a changed config, and small models with random weights.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 
 namespace attnscope::testing {
 
-// Copies a folder of tests/layouts with these members in its config; null removes one.
+// Copies a folder of tests/layouts. `members` replace members of its config; a null member counts
+// as missing.
 inline void copy_layout(const std::string& layout, const std::filesystem::path& to,
                         const std::string& members) {
   const std::filesystem::path from = source_folder() / "tests" / "layouts" / layout;
@@ -42,7 +43,7 @@ inline void expect_input_error(const std::string& layout, const std::string& mem
   EXPECT_NE(error.find(named), std::string::npos) << error;
 }
 
-// A model with trainable random weights far from the usual initialisation.
+// Returns a model with trainable random weights far from the default initialisation.
 inline Model make_random_model(const ModelConfig& config) {
   Model model = make_model(config, 3);
   std::uint64_t seed = 40;
@@ -56,7 +57,8 @@ inline Model make_random_model(const ModelConfig& config) {
   return model;
 }
 
-// Compares the gradients of the next-token loss with finite differences for each used weight.
+// Compares the gradients of the cross-entropy loss with finite differences, for each weight that
+// `unused` does not accept.
 inline void expect_gradients(Model& model, const IntTensor& ids, const IntTensor& targets,
                              const std::function<bool(const std::string&)>& unused = {}) {
   const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };

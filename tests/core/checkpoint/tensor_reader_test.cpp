@@ -1,4 +1,4 @@
-// Reading stored tensors: transposed, in parts, and checked for NaN and infinity.
+// Reads stored tensors transposed and in parts, and checks them for NaN and infinity.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::message_of;
 
-// Wide models keep 16-bit matrices.
+// Config of a model that is large enough to keep 16-bit matrices.
 ModelConfig wide_config() {
   return testing::small_config({.vocabulary = 200000, .heads = 4, .head_size = 16});
 }
@@ -36,7 +36,7 @@ TEST(TensorReader, TransposesMatricesOfAnySize) {
   }
 }
 
-// Tests the borders between the pieces that are checked one after the other.
+// The reader checks pieces of 2^20 numbers one after the other. Tests numbers at their borders.
 TEST(TensorReader, FindsEveryNonFiniteNumber) {
   constexpr Index kPiece = Index{1} << 20, kCount = 2 * kPiece + 3;
   Tensor numbers = Tensor::zeros({kCount});
@@ -90,7 +90,7 @@ TEST(TensorReader, KeepsNarrowMatricesOfLargeModels) {
 }
 
 TEST(SameNumbers, ComparesEveryNumber) {
-  constexpr Index kPiece = (Index{1} << 20) / 4;  // number of 32-bit numbers
+  constexpr Index kPiece = (Index{1} << 20) / 4;  // 32-bit numbers per piece of 2^20 bytes
   const Tensor one = testing::random_tensor({2 * kPiece + 5}, 1);
   for (const Index at : {Index{0}, kPiece - 1, kPiece, 2 * kPiece, 2 * kPiece + 4}) {
     Tensor other = one.copy();
@@ -105,7 +105,7 @@ TEST(SameNumbers, ComparesEveryNumber) {
   EXPECT_TRUE(are_equal_or_missing(tensors, "none", "a"));
 }
 
-// Rows of a matrix [12, 3] whose numbers count up.
+// Copies rows of a [12, 3] matrix with elements 0 to 35.
 TEST(AddPart, CopiesRunsOfRows) {
   Tensor all({12, 3});
   for (Index n = 0; n < all.size(); ++n) all[n] = static_cast<float>(n);

@@ -1,5 +1,5 @@
 // Transformer-XL reader: metadata, errors and the ingredients specific to Transformer-XL.
-// (layouts_test.cpp compares the computed numbers.)
+// layouts_test.cpp compares the computed numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -43,7 +43,7 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-// Any variant can be selected for the bundled model; conflicting settings change with it.
+// Every variant can be selected for the bundled model. Conflicting settings change with it.
 TEST(CompatibleChoice, EveryVariantRunsOnTheDefaultModel) {
   for (const std::string text : {kShortText, kLongText, "sea"}) {
     const Index tokens = token_count(text);
@@ -68,7 +68,7 @@ TEST(CompatibleChoice, PatternsAllowFewerPairsThanFullAttention) {
   const Index tokens = token_count(kLongText);
   for (const Variant& v : variants()) {
     if (v.group != "Fixed patterns" && v.group != "Content-based patterns") continue;
-    if (v.id == "sinkhorn") continue;  // mixes blocks: restricts weights, not keys
+    if (v.id == "sinkhorn") continue;  // mixes blocks, so it restricts weights instead of keys
     const CompatibleChoice compatible =
         select_variant(view_of_text(kLongText), for_all_heads(), v, stored(), tokens);
     const auto trace = run(compatible.viewed);
@@ -144,7 +144,7 @@ TEST(CompatibleChoice, EveryEncodingRunsOnTheDefaultModel) {
   }
 }
 
-// Parameters without a default depend on the text; the others keep their default.
+// Parameters without a default get values for the text length. The others keep their default.
 TEST(CompatibleChoice, FillsUnsetParametersFromTextLength) {
   RunView viewed = view_of_text(kLongText);
   viewed.run.variant = Choice{"local", partial_values_from_json(variant("local").parameters,

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// The start token may recur if the model has a separate end token.
+// A model without end tokens ends at its start token. With end tokens, the start token may recur.
 TEST(Continuation, StopsAtEndTokenOfModel) {
   Checkpoint checkpoint =
       load_checkpoint((testing::source_folder() / "tests" / "layouts" / "bart").string());

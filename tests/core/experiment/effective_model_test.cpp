@@ -79,7 +79,7 @@ TEST(EffectiveModel, MergesNeighbouringHeadsWithEqualChoices) {
   EXPECT_EQ(groups[0][0].variant, kLocal);
 }
 
-// Three heads share keys and values.
+// Each key-value head serves three heads.
 TEST(EffectiveModel, GroupsHeadsThatShareKeys) {
   const auto sizes_with = [](std::vector<Index> heads) {
     RunSpec spec;

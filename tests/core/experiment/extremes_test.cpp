@@ -30,8 +30,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index kTokens = 5000;
 
-// ATTNSCOPE_EXTREMES=all stops the bundled model at several moments and prints a table. Any other
-// value selects the cases whose names contain it.
+// ATTNSCOPE_EXTREMES=all cancels runs of the bundled model at several times and prints a table. Any
+// other value does the same for the cases whose names contain the value.
 bool is_thorough() {
   return std::getenv("ATTNSCOPE_EXTREMES") != nullptr;
 }
@@ -66,7 +66,8 @@ constexpr double kMaxSeconds = 1;  // sanitizers are slow and check other proper
 constexpr double kMaxSeconds = 0.1;
 #endif
 
-// Default values, then one parameter at a time at a limit, or with another choice or flag.
+// Returns the default values, then copies in which one parameter is at a limit or has another
+// choice or flag.
 std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
   const Values defaults = illustrative_values(parameters, kTokens);
   std::vector<Values> cases{defaults};
@@ -77,7 +78,7 @@ std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
     try {
       check_value(parameter, value, parameter.key);
     } catch (const InputError&) {
-      return;  // excluded limit
+      return;  // the limit itself is not allowed
     }
     cases.push_back(values);
   };
@@ -101,7 +102,7 @@ std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
         add(parameter, false);
         break;
       default:
-        break;  // lists have no limits of length
+        break;  // the length of lists has no limit
     }
   }
   return cases;
@@ -109,7 +110,7 @@ std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
 
 // Result of work that was cancelled after `milliseconds`.
 struct Outcome {
-  std::string refusal;                        // empty: the work ran
+  std::string refusal;                        // error message; empty if the work was accepted
   bool finished = false;                      // true if the work ended before the cancellation
   double wall_seconds = 0, busy_seconds = 0;  // seconds from cancellation to end
   std::size_t peak = 0;                       // bytes of arrays
@@ -157,7 +158,7 @@ Outcome run_and_stop(int milliseconds, const Work& work) {
   return outcome;
 }
 
-// Milliseconds until cancellation: short, different for each case.
+// Milliseconds until cancellation: short, and different for each case.
 std::vector<int> cancellation_times(const std::string& name) {
   if (is_thorough()) return {10, 30, 120, 400, 1200, 3000};
   return {15 + static_cast<int>(std::hash<std::string>()(name) % 50)};
@@ -252,7 +253,7 @@ TEST_F(Extremes, EveryEncodingStopsOrIsRefused) {
   }
 }
 
-// Models with memory, recurrence over depth and time, exits, two stacks, masks.
+// Models with memory, recurrence over depth or time, early exits, two stacks or masked tokens.
 TEST_F(Extremes, EveryKindOfModelStops) {
   std::vector<std::string> models{
       "universal",          "exits-calm",   "exits-geometric", "memory-xl", "memorizing",
@@ -265,7 +266,8 @@ TEST_F(Extremes, EveryKindOfModelStops) {
     session.run.encoding.reset();
     const ModelConfig& config = run_.checkpoint(session.run)->model.config;
     const Reads reads = architecture(config.architecture.id).reads;
-    if (reads == Reads::Trajectories || !input_kind(config.input.id).is_text) continue;  // short
+    if (reads == Reads::Trajectories || !input_kind(config.input.id).is_text)
+      continue;  // short inputs
     for (std::int32_t& id : session.run.ids) {
       id %= static_cast<std::int32_t>(std::min<Index>(config.vocabulary, 250));
     }
@@ -274,7 +276,7 @@ TEST_F(Extremes, EveryKindOfModelStops) {
   }
 }
 
-// Cancels during reading, forward and backward pass.
+// Cancels at times during reading, the forward pass and the backward pass.
 TEST_F(Extremes, TrainingStepCanBeCancelled) {
   write_file(folder_.path() / "text.txt", std::string(20000, 'a') + " and the rest of it");
   TrainingPlan plan;

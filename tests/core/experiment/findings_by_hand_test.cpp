@@ -1,4 +1,4 @@
-// Background findings compared with values computed by hand or by whole runs.
+// Compares background findings with values computed by hand or by separate runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::ViewedRun;
 
-// Mean bits per next token.
+// Returns the mean bits per predicted token.
 double bits_by_hand(const Tensor& logits, const std::vector<TraceToken>& tokens) {
   double bits = 0;
   for (Index i = 0; i + 1 < logits.dim(0); ++i) {
@@ -118,8 +118,8 @@ TEST(ExitStudy, ExitsAtConfidenceThreshold) {
   EXPECT_EQ(study.exit_layers_at(0.5, 0), (Layers{1, 0, 2, 0}));
 }
 
-// Each token but the last of a text has a key, whose context begins with the token's window. Every
-// window but the first begins with the second half of the previous one.
+// Each token of a text except the last has a key, computed from the tokens since the beginning of
+// its window. Each window begins in the middle of the previous one.
 TEST(Datastore, ContainsNextTokenOfEachContext) {
   ModelConfig config = testing::small_config({.vocabulary = 20, .context = 6, .layers = 2});
   const Model model = make_model(config, 3);
@@ -201,7 +201,7 @@ TEST(ReplacedTokenFinding, UsesRequestedToken) {
   set_view_value(session.view, "mechanism", "token", Index{1});
   EXPECT_EQ(run_finding(session)->before, 0);
   EXPECT_EQ(run_finding(session)->after, 1);
-  set_view_value(session.view, "mechanism", "token", Index{99});  // last
+  set_view_value(session.view, "mechanism", "token", Index{99});  // clamped to the last token
   EXPECT_EQ(run_finding(session)->position, 4);
   set_view_value(session.view, "mechanism", "by", Index{7});
   EXPECT_EQ(run_finding(session)->after, 7);
@@ -211,7 +211,7 @@ TEST(ReplacedTokenFinding, UsesRequestedToken) {
   EXPECT_EQ(run_finding(session)->after, 4);
 }
 
-// Word nearest to the middle; ties go to the earlier one.
+// The default is the word nearest to the middle. Ties go to the earlier word.
 TEST(ReplacedTokenFinding, DefaultsToWordNearMiddle) {
   for (const char* text :
        {"The old house stood by the sea", "sea", "The cat sat on a mat, it was its own",
@@ -235,7 +235,8 @@ TEST(ReplacedTokenFinding, DefaultsToWordNearMiddle) {
   }
 }
 
-// Sample named by the model's card, or a long text for models with segments.
+// Another sample is preferred if the model's card names it, or if a model with segments needs a
+// long text.
 TEST(Samples, PrefersSampleOfModel) {
   ModelCard card;
   Sample current;

@@ -52,7 +52,7 @@ TEST_F(HeadTableTest, MatchesRunOfOneText) {
   expect_equal_statistics(table, table_of_run("abcabcab"));
 }
 
-// Rows of all texts have equal weight: entropy is a mean over rows.
+// Means are over the rows of all texts, so every row has the same weight.
 TEST_F(HeadTableTest, AveragesOverRowsOfAllTexts) {
   const HeadTable table = table_of_texts("abcab\n\nxyxyxyx\n");
   EXPECT_EQ(table.texts, 2);
@@ -73,7 +73,7 @@ TEST_F(HeadTableTest, LongTextsAreSplit) {
   const std::string text = "the quick brown fox jumps over the lazy dog";
   const HeadTable table = table_of_texts(text);
   EXPECT_EQ(table.tokens, static_cast<Index>(text.size()));
-  EXPECT_EQ(table.texts, 3);  // context 16
+  EXPECT_EQ(table.texts, 3);  // the context has 16 tokens
 }
 
 TEST_F(HeadTableTest, BlankLinesSeparateTexts) {
@@ -101,7 +101,7 @@ TEST_F(HeadTableTest, StopsOnRequest) {
   EXPECT_THROW(head_table(session_.run, "abcd", false, run_, {}), Stopped);
 }
 
-// One row per head of each kind; cross-attention has no distance.
+// The table has one row per head of each kind. Cross-attention has no distance.
 TEST(HeadTable, SeparatesStacksAndKinds) {
   Trace trace;
   trace.parts = {.stack = true, .kind = true};
@@ -144,7 +144,7 @@ TEST(HeadTable, CsvOmitsUnknownNumbers) {
   ASSERT_NE(table.find({1, 2}), nullptr);
 }
 
-// Compares with values computed by hand; id 0 is a known token.
+// Compares with values computed by hand. Id 0 is a known token, too.
 TEST(HeadTable, MeasuresMapOfKnownTokens) {
   Trace trace;
   for (const std::int32_t id : {0, 6, 0}) {
@@ -204,7 +204,7 @@ TEST(HeadTable, SegmentsShareOneRow) {
   EXPECT_NE(to_csv(table).find("word_entropy"), std::string::npos);
 }
 
-// Blank lines may contain spaces; spaces within texts are kept; long texts are split by context.
+// Blank lines may contain spaces. Spaces within texts are kept. Long texts are split into contexts.
 TEST_F(HeadTableTest, SplitsTextsAtBlankLinesOnly) {
   EXPECT_EQ(table_of_texts("ab \t\n cd\n").texts, 1);
   EXPECT_EQ(table_of_texts("ab\n \r\t\n\ncd").texts, 2);

@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Weights and outputs of non-local means by definition.
+// Weights and outputs of non-local means, computed from the definition.
 struct Means {
   Tensor weights, output;  // [L, L], [L, 3]
 };
@@ -128,7 +128,7 @@ TEST_F(ImageTensors, RejectInvalidImagesAndGrids) {
   EXPECT_NE(refusal({folder_.path() / "missing.png", "", ""}), "");
 }
 
-// Weights of variants are illustrative without a model, and image sizes follow from the grid.
+// Without a model, variants have illustrative weights. Image sizes follow from the grid.
 TEST_F(ImageTensors, EveryPatternFollowsGrid) {
   Session session;
   session.run.tensors = {save("a.png", 8, 6), "", "", 8, 6};

@@ -20,7 +20,7 @@ class ImportedTensorsTest : public ::testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() / name; }
 
-  // Random weights; rows sum to 1.
+  // Returns random weights whose rows sum to 1.
   static Tensor weights(const Shape& shape, bool causal = false) {
     std::mt19937 random(7);
     std::uniform_real_distribution<float> positive(0.1F, 1);
@@ -266,7 +266,8 @@ TEST_F(ImportedTensorsTest, ReadsSingleArrayOfNpy) {
   expect_refusal({path("i.npy"), "", ""}, "expected floats");
 }
 
-// Row sums are compared with 1 within half precision; empty rows do not count.
+// Row sums may differ from 1 by the rounding error of half precision, 0.02. Rows of zeros are
+// ignored.
 TEST_F(ImportedTensorsTest, NotesRowSumsBeyondRounding) {
   const auto notes = [&](float sum, float other_sum = 1) {
     Tensor rows = Tensor::zeros({1, 3, 3});
@@ -287,8 +288,8 @@ TEST_F(ImportedTensorsTest, NotesRowSumsBeyondRounding) {
   EXPECT_TRUE(trace(save("causal.safetensors", {{"a", weights({2, 6, 6}, true)}})).notes.empty());
 }
 
-// Detects a causal mask after keys that all queries see. Detects none if there are fewer keys than
-// queries or an earlier pair is forbidden.
+// Detects a causal mask, also after keys that all queries see. Detects none if there are fewer keys
+// than queries or if a pair with an earlier key has no weight.
 TEST_F(ImportedTensorsTest, DetectsCausalMask) {
   const Trace late_trace = trace(save("late.safetensors", {{"a", weights({2, 3, 5}, true)}}));
   const Pattern& pattern = *late_trace.attention[0].result.pattern;
@@ -335,7 +336,7 @@ TEST_F(ImportedTensorsTest, DecodesOnlyCompleteByteTokens) {
   EXPECT_EQ(t.tokens[3].bytes, "<0x410>");
 }
 
-// Sizes that the panels of the window display.
+// The panels of the window display these sizes.
 TEST_F(ImportedTensorsTest, ConfigSizesMatchTensors) {
   RunSpec causal;
   causal.causal = true;
@@ -395,7 +396,7 @@ TEST_F(ImportedTensorsTest, RejectsMismatchedVectors) {
   expect_tensor_refusal(arrays, "f [2, 2] of F32, ...");
 }
 
-// Ignores arrays without a layer number, and accepts all name formats.
+// Accepts all formats of names with layer numbers. Ignores arrays without a layer number.
 TEST_F(ImportedTensorsTest, AcceptsLayerNumberFormats) {
   for (const auto& [prefix, suffix] : {std::pair<std::string, std::string>{"attention.", ""},
                                        {"attentions.", ""},

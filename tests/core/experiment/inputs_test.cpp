@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Tokens by ids; special ones from 100 on.
+// Returns tokens with these ids. Ids of at least 100 are special tokens.
 std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids) {
   std::vector<TraceToken> tokens;
   for (const std::int32_t id : ids) {
@@ -50,8 +50,9 @@ TEST(Inputs, SentencesEndAtSeparators) {
   EXPECT_EQ(token_types(config, tokens_of({101, 1, 2, 102})), (Ids{0, 0, 0, 0}));
   EXPECT_EQ(token_types(config, tokens_of({101, 102})), (Ids{0, 0}));
   EXPECT_EQ(token_types(config, tokens_of({102, 1, 102, 2, 102})),
-            (Ids{0, 0, 0, 0, 0}));  // leading separator
-  EXPECT_EQ(token_types(config, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));  // open end
+            (Ids{0, 0, 0, 0, 0}));  // only a leading separator
+  EXPECT_EQ(token_types(config, tokens_of({101, 1, 2, 1, 2})),
+            (Ids{0, 0, 0, 0, 0}));  // no separator
   EXPECT_EQ(token_types(config, tokens_of({102})), (Ids{0}));
   EXPECT_EQ(token_types(bidirectional_config(1), tokens_of({101, 1, 102, 2, 102})), Ids{});
   ModelConfig causal = bidirectional_config(2);
@@ -68,7 +69,7 @@ TEST(Inputs, SentencesEndAtSeparators) {
   EXPECT_EQ(input.tokens[4].sentence, 1);
 }
 
-// One target per position, -1 if none; only masked models accept these.
+// Each position has a target id, or -1 for no target. Only masked models accept target ids.
 TEST(Inputs, TargetsRequireMaskedModel) {
   ModelConfig config = bidirectional_config(1);
   Session session;
@@ -90,7 +91,8 @@ TEST(Inputs, TargetsRequireMaskedModel) {
   }
 }
 
-// Grey values of the ids after the start token; pixels that are not read are medium grey.
+// Pixels have the grey values of the ids after the start token. Pixels without an id are medium
+// grey.
 TEST(Inputs, PixelGridMatchesInputIds) {
   Session session = testing::completion_session();
   const auto checkpoint = model_store()->checkpoint(session.run.model);
@@ -167,7 +169,7 @@ TEST(Inputs, TextIsTruncatedToContextOrMaxTokens) {
   EXPECT_TRUE(notes.empty());
 }
 
-// Labels of patches are their row and column; colours are the means of their pixels.
+// The label of a patch is its row and column. Its colour is the mean of its pixels.
 TEST(Inputs, ImagesAreReadAsPatches) {
   testing::TemporaryFolder folder;
   Image image{6, 4, {}};
@@ -250,7 +252,7 @@ TEST(Inputs, TargetsBeginWithStartToken) {
   EXPECT_THROW(input(false), InputError);
 }
 
-// Valid indices of interventions.
+// The extent limits the indices in interventions.
 TEST(Inputs, ExtentMatchesModel) {
   ModelConfig config = testing::small_config({.vocabulary = 31, .layers = 3, .heads = 4});
   const ModelExtent extent = model_extent({}, config, {}, 9);

@@ -67,7 +67,7 @@ class MemoryNeed : public ::testing::Test {
   ExperimentRun run_{cpu_only()};
 };
 
-// The estimate covers the peak of live arrays and exceeds it at most by a factor of about two.
+// The estimate is at least the peak memory of live arrays and at most about twice as large.
 TEST_F(MemoryNeed, IsBetweenOneAndTwiceThePeak) {
   constexpr Index kLength = 448;
   for (const Variant& variant : variants()) {
@@ -156,7 +156,7 @@ TEST_F(MemoryNeed, ExceededBudgetSuggestsFittingSize) {
   EXPECT_THROW(check(fitting + 1), InputError);
 }
 
-// A single operation on user tensors.
+// Checks a single operation on the user's tensors.
 TEST_F(MemoryNeed, RejectsOversizedOperation) {
   set_memory_budget(kMinMemoryBudget);
   OperationInput input;

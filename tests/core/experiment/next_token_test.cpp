@@ -62,7 +62,7 @@ TEST(Continuation, DetectsCutText) {
   EXPECT_TRUE(shows_end(trace, spec));
 }
 
-// An encoder-decoder extends its target; the text is its source.
+// An encoder-decoder extends its target. The text is its source.
 TEST(Continuation, EncoderDecoderContinuesTarget) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();

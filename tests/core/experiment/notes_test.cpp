@@ -54,7 +54,7 @@ TEST(Notes, ReportEmptyMemory) {
   EXPECT_EQ(attention_notes({tap_of({{"type", "memorizing"}, {"top", 2}})}),
             (Notes{"Memorizing: the memory is empty"}));
   EXPECT_EQ(attention_notes({tap_of(segments, 3)}), Notes{});
-  // The first segment of a text has no memory; later ones do.
+  // The first segment of a text has no memory, but later segments have.
   EXPECT_EQ(attention_notes({tap_of(segments), tap_of(segments, 3)}), Notes{});
   EXPECT_EQ(attention_notes({tap_of({{"type", "full"}})}), Notes{});
 }
@@ -66,7 +66,8 @@ TEST(Notes, ReportLeakedFutureTokens) {
   EXPECT_EQ(attention_notes({tap_of({{"type", "lsh"}, {"buckets", 4}, {"rounds", 1}})}), Notes{});
 }
 
-// Weights that a plain decoder may lack after another architecture is selected.
+// Weights that a plain decoder may lack after another architecture, residual connection or exit
+// rule is selected.
 std::vector<WeightSpec> weights_of_structures() {
   std::vector<WeightSpec> specs;
   const ModelConfig base_config = testing::small_config({.layers = 2});
@@ -96,7 +97,7 @@ std::vector<WeightSpec> weights_of_structures() {
   return specs;
 }
 
-// Large vocabulary whose text is split into bytes.
+// Tokenizer with a large vocabulary, for texts that are split into bytes.
 class LargeByteTokenizer : public Tokenizer {
  public:
   std::string kind() const override { return "bytes"; }
@@ -125,7 +126,8 @@ TEST(Notes, ReportTextsSplitIntoBytes) {
   EXPECT_EQ(note_of(name), "");
 }
 
-// Descriptions such as "the span of each head (span.z)" need no context.
+// Descriptions of weights, such as "the span of each head (span.z)", must be understandable without
+// context.
 TEST(Notes, DescribeUntrainedWeightsAndNameTensors) {
   std::set<std::string> plain_names;
   for (const WeightSpec& spec : weight_specs(testing::small_config({.layers = 2}))) {
@@ -181,7 +183,7 @@ TEST(Notes, ReportBytesFromEightTokensAndFortyPercent) {
   EXPECT_FALSE(has_note(512, 8, 13, "\xD0", "\xC3\xA9"));
 }
 
-// Attention of two heads with the pattern and rules of a variant.
+// Returns attention of two heads with this pattern, attributed to the variant `id`.
 AttentionTap tap_with_pattern(Pattern pattern, const std::string& id = "local") {
   AttentionTap tap;
   tap.variant = {id, default_values(variant(id).parameters)};
@@ -241,7 +243,7 @@ TEST(Notes, ReportPatternsThatOmitNoKeys) {
   EXPECT_TRUE(has_note(rows_of(2, 4, 4, earlier_keys)));
   EXPECT_FALSE(
       has_note(rows_of(1, 4, 4, earlier_keys), true));  // imported: not selected by the user
-  EXPECT_FALSE(has_note(Pattern::all(4, 4)));           // rules of full attention
+  EXPECT_FALSE(has_note(Pattern::all(4, 4)));           // its rule is that of full attention
   EXPECT_FALSE(has_note(Pattern::causal(4, 4)));
   EXPECT_FALSE(has_note(rows_of(1, 3, 4, all_keys)));      // not square
   EXPECT_FALSE(has_note(rows_of(1, 1, 1, earlier_keys)));  // one token
@@ -293,7 +295,7 @@ TEST(Notes, MatchGolden) {
     add_notes(v.id, config);
   }
   for (const Encoding& e : encodings()) {
-    ModelConfig config = base_config;  // one head in the last layer
+    ModelConfig config = base_config;  // the encoding applies to one head of the last layer
     HeadGroup first_head = config.groups[1][0], second_head = first_head;
     first_head.heads = second_head.heads = 1;
     second_head.encoding = {e.id, default_values(e.parameters)};

@@ -37,7 +37,7 @@ class Run : public ::testing::Test {
   ExperimentRun run_{cpu_only()};
 };
 
-// Device that is available, but loses its context when it computes.
+// Device that is available but loses its context during a computation.
 class LostDevice : public Backend {
  public:
   std::string name() const override { return "lost device"; }
@@ -179,7 +179,7 @@ TEST_F(Run, AppliesVariantAndDirectionOfSpec) {
   EXPECT_TRUE(has_note_with(*trace, "trained with the attention \"Full\", not"));
 }
 
-// Masked models have logits, but no surprisal of next tokens.
+// Masked models have logits but no surprisal of next tokens.
 TEST_F(Run, MaskedModelPredictsNoNextToken) {
   RunSpec run_spec;
   run_spec.model = testing::source_folder() / "tests" / "model-cases" / "decoder-masked";
@@ -190,7 +190,7 @@ TEST_F(Run, MaskedModelPredictsNoNextToken) {
   EXPECT_FALSE(has_note_with(*trace, "see it"));
 }
 
-// The space before a masked word belongs to the word.
+// The mask token includes the space before "[mask]".
 TEST_F(Run, MaskedModelReadsMaskedText) {
   ModelConfig config = testing::small_config({.vocabulary = 257, .context = 16});
   config.causal = false;
@@ -214,7 +214,7 @@ TEST_F(Run, MaskedModelReadsMaskedText) {
   EXPECT_EQ(run(run_spec)->tokens.size(), 6u);  // other models read the literal text
 }
 
-// A mask token of the tokenizer is used, and "[mask]" maps to it.
+// If the tokenizer has a mask token, "[mask]" maps to that token.
 TEST_F(Run, MaskedModelUsesTokenizerMask) {
   ModelConfig config = testing::small_config({.vocabulary = 10, .context = 16});
   config.causal = false;

@@ -28,7 +28,7 @@ constexpr int kSanitizerFactor = 10;  // relative to builds without sanitizers
 constexpr int kSanitizerFactor = 1;
 #endif
 
-// A fast model and one that runs for seconds.
+// Provides a fast model and a model that runs for seconds.
 class RunnerTest : public ::testing::Test {
  protected:
   RunnerTest() {
@@ -52,7 +52,7 @@ class RunnerTest : public ::testing::Test {
   void request(const Session& session) {
     runner_.request(std::make_shared<const Session>(session));
   }
-  // Waits for an outcome; false after 30 seconds (longer with sanitizers).
+  // Waits for an outcome. Returns false after 30 seconds, or later with sanitizers.
   bool wait(Runner::Outcome& outcome) {
     const auto deadline = Clock::now() + std::chrono::seconds(30 * kSanitizerFactor);
     std::unique_lock lock(mutex_);
@@ -127,7 +127,7 @@ TEST_F(RunnerTest, ComputesFindingsOfView) {
   EXPECT_EQ(run.observe(session, {}).findings, Findings());
 }
 
-// The reference run may be shown alone, with the findings of the view.
+// The window may show the reference run alone, with the findings of the view.
 TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   ExperimentRun run{cpu_only()};
   Session comparison = quick_session("abc");
@@ -201,7 +201,8 @@ TEST_F(RunnerTest, CancelledRunDeliversNothing) {
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
-// The first tokens come as a preview, then the whole run.
+// The outcome of a run over the first tokens comes first, as a preview. The outcome of the whole
+// run follows.
 TEST_F(RunnerTest, LongRunStartsWithPreview) {
   Session long_session = slow_session();
   long_session.run.text = std::string(1024, 'x');
@@ -224,7 +225,7 @@ TEST_F(RunnerTest, LongRunStartsWithPreview) {
   EXPECT_EQ(outcome.preview_of_tokens, 0);
   EXPECT_EQ(*outcome.session, long_session);
   ASSERT_EQ(outcome.trace->tokens.size(), 1024u);
-  // Rows of a causal model are final.
+  // In a causal model, the rows of the preview equal those of the whole run.
   const Tensor preview_map = preview->find({47, 3})->attention(3);
   const Tensor full_map = outcome.trace->find({47, 3})->attention(3);
   for (Index row = 0; row < 128; ++row) {
@@ -251,7 +252,7 @@ TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   ExperimentRun run(cpu_only());
   run.watch(watch);
   run.run(session.run);
-  EXPECT_TRUE(reports.empty());  // too small for previews
+  EXPECT_TRUE(reports.empty());  // the model is too small for previews
   EXPECT_FALSE(watch->is_active);
   watch->min_parameters = 0;
   const auto whole = run.run(session.run);
@@ -362,7 +363,8 @@ TEST_F(RunnerTest, DestructorCancelsRun) {
   wait_until_running();  // the destructor cancels and joins
 }
 
-// The preview must contain the selected part and the first tokens.
+// There is no preview if it would lack a pinned token, if the view shows part of a map, or if the
+// run has a target or interventions.
 TEST(Preview, ShowsWholePictureOfFirstTokens) {
   Session session;
   session.run.text = "a text";

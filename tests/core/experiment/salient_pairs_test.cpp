@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// "she saw a lamp , she took it": one layer, two heads; tests set the weights.
+// Trace of "The she saw lamp , she took lamp" with one layer of two heads. Tests set the weights.
 class SalientPairs : public ::testing::Test {
  protected:
   SalientPairs() {
@@ -74,8 +74,8 @@ TEST_F(SalientPairs, SurprisingWordsScoreHigher) {
 }
 
 TEST_F(SalientPairs, ClassifiesPairs) {
-  set(0, 5, 2, 0.4F);  // followed the previous "she"
-  set(0, 7, 3, 0.3F);  // previous token: "lamp"
+  set(0, 5, 2, 0.4F);  // "saw" follows the previous "she"
+  set(0, 7, 3, 0.3F);  // same word: "lamp"
   set(1, 1, 0, 0);
   set(1, 5, 3, 0.3F);  // pronoun to another word
   std::vector<PairKind> kinds;
@@ -88,7 +88,7 @@ TEST_F(SalientPairs, ClassifiesPairs) {
             "0% on average)");
 }
 
-// After the best pair, a pair with another head and other words is selected.
+// The second selected pair has another head and other words than the best pair.
 TEST_F(SalientPairs, SelectsDiversePairs) {
   set(0, 6, 2, 0.60F);
   set(0, 7, 2, 0.20F);  // same head and key
@@ -151,14 +151,15 @@ TEST_F(SalientPairs, RejectsTextsWithoutWords) {
   EXPECT_THROW(find_salient_pairs(long_trace, 3), InputError);
 }
 
-// Selects from the best eight pairs of a head; induction and pronoun pairs have a factor of 2.
+// Only the best eight pairs of a head are candidates. Scores of induction and pronoun pairs are
+// doubled.
 TEST_F(SalientPairs, KeepsBestEightPerHead) {
   std::vector<std::pair<double, std::pair<Index, Index>>> expected;
   const auto set_weight = [&](Index query, Index key, float weight) { set(0, query, key, weight); };
   set_weight(2, 1, 0.30F);
   set_weight(3, 1, 0.32F);
   set_weight(3, 2, 0.34F);
-  set_weight(5, 2, 0.10F);  // followed the previous "she": factor 2
+  set_weight(5, 2, 0.10F);  // "saw" follows the previous "she": factor 2
   set_weight(5, 3, 0.11F);  // pronoun: factor 2
   set_weight(6, 1, 0.36F);
   set_weight(6, 2, 0.05F);
@@ -186,7 +187,8 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
   std::ranges::sort(expected, std::ranges::greater{});
   ASSERT_GT(expected.size(), 8u);
   expected.resize(8);
-  // Each selected pair halves the scores of pairs with its head, query or key.
+  // Each selected pair halves the score of another pair for the same head, the same query and the
+  // same key, up to three times.
   std::vector<std::pair<Index, Index>> order;
   std::vector<double> scores;
   while (!expected.empty()) {
@@ -211,7 +213,7 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
   EXPECT_TRUE(pairs(0).empty());
 }
 
-// Bidirectional attention includes later keys, which form no induction pairs.
+// In bidirectional attention, later keys are candidates, but they form no induction pairs.
 TEST_F(SalientPairs, IncludesLaterKeysOfBidirectionalAttention) {
   trace_.attention[0].causal = false;
   trace_.attention[0].result.pattern = std::make_shared<const Pattern>(Pattern::all(8, 8));
@@ -238,7 +240,7 @@ TEST_F(SalientPairs, UnknownWordsDiffer) {
   for (const SalientPair& pair : pairs()) EXPECT_EQ(pair.kind, PairKind::Distant);
 }
 
-// Words contain a letter, a digit or a non-ASCII byte, and are not special tokens.
+// A word contains a letter, a digit or a non-ASCII byte, and is not a special token.
 TEST_F(SalientPairs, WordsContainLetters) {
   set(0, 6, 3, 0.5F);
   trace_.tokens[3].bytes = "\xC3\xA9";
@@ -253,7 +255,7 @@ TEST_F(SalientPairs, WordsContainLetters) {
   EXPECT_EQ(pairs().size(), 0u);
 }
 
-// The surprisal of a word is the sum over its tokens; unmeasured tokens count as zero.
+// The surprisal of a word is the sum over its tokens. Tokens without a surprisal count as zero.
 TEST_F(SalientPairs, SurprisalSumsTokensOfWord) {
   trace_.tokens[2].bytes = " sa";
   trace_.tokens[3].bytes = "w";
@@ -270,7 +272,7 @@ TEST_F(SalientPairs, SurprisalSumsTokensOfWord) {
   EXPECT_EQ(best_pairs[0].key, 2);
   const double distance = static_cast<double>(best_pairs[0].words);
   const double surprise_factor = std::log1p(4.0) * std::log1p(2.0 + 3.0);
-  // Only this query attends to the key, of all queries that can.
+  // Of all queries that can attend to the key, only this one does.
   const double query_count = 8 - 3;
   EXPECT_NEAR(best_pairs[0].score,
               (0.5 - 0.5 / query_count / 2) * std::log1p(distance) * surprise_factor, 1e-5);

@@ -1,4 +1,4 @@
-// Model folders and sessions for target generation, trajectories and image completion.
+// Model folders and sessions for tests of target generation, trajectories and image completion.
 #pragma once
 
 #include "core/experiment/run.h"

@@ -1,4 +1,4 @@
-// Generated targets, rollouts and completions compared with step-by-step computations.
+// Compares generated targets, rollouts and completions with step-by-step computations.
 #include "tests/core/experiment/tasks.h"
 
 #include <gtest/gtest.h>
@@ -171,7 +171,7 @@ TEST(Completion, ContinuesPixelByPixel) {
   ASSERT_EQ(completion->ids.size(), 12u);
   EXPECT_TRUE(
       std::equal(session.run.ids.begin(), session.run.ids.begin() + 6, completion->ids.begin()));
-  // Each pixel is the most likely one given the preceding pixels.
+  // Each pixel has the most likely level given the preceding pixels.
   const auto checkpoint = model_store()->checkpoint(session.run.model);
   Batch batch = input_kind("image").batch(completion->ids, checkpoint->model.config);
   batch.targets = IntTensor();
@@ -243,7 +243,8 @@ TEST(GeneratedTarget, NumbersCharactersOfAnyLength) {
   EXPECT_EQ(generated_labels(target), (Labels{"€₁", "€₂", "€₃", "x", "😀₁", "😀₂", "😀₃", "😀₄"}));
   EXPECT_EQ(generated_text(target), "€x😀");
   target.ids.push_back(256);
-  EXPECT_NE(generated_labels(target).back(), "■");  // unfinished: the last token is no end token
+  EXPECT_NE(generated_labels(target).back(),
+            "■");  // unfinished: no end token
   target.ids = {-1, 'a', 70000};
   EXPECT_EQ(generated_text(target), "a");
   EXPECT_EQ(generated_labels(target).size(), 3u);
@@ -318,7 +319,8 @@ TEST(Rollouts, RequireModelOfGridActions) {
   EXPECT_FALSE(finding("rollouts").exists(session));
 }
 
-// within_target(): at most the requested steps; shortest(): the minimum number of steps.
+// within_target() counts rollouts that reach the goal in at most the requested steps. shortest()
+// counts rollouts whose requested and actual steps are the minimum.
 TEST(Rollouts, CountRolloutsThatAchieveReturn) {
   Rollouts rollouts;
   rollouts.max_steps = 3;
@@ -335,7 +337,7 @@ TEST(Rollouts, CountRolloutsThatAchieveReturn) {
   add(11, 1, 1, false);  // misses the goal
   add(2, 1, 1, true);    // two steps away: impossible
   add(7, 3, 3, true);
-  add(2, 3, 2, true);  // sooner than requested
+  add(2, 3, 2, true);  // fewer steps than requested
   add(0, 3, 3, true);  // four steps away
   EXPECT_EQ(rollouts.within_target(1).of, 3);
   EXPECT_EQ(rollouts.within_target(1).reached, 1);
@@ -381,13 +383,13 @@ TEST(Completion, StartsFromGivenRows) {
   EXPECT_EQ(complete(1, 12)->given, 3);
   EXPECT_EQ(complete(1, 12)->whole.size(), 12u);
   EXPECT_EQ(complete(-1, 12)->given, 6);
-  EXPECT_EQ(complete(-1, 5)->given, 5);  // fewer pixels than the given rows
+  EXPECT_EQ(complete(-1, 5)->given, 5);  // the image has fewer pixels than the default rows
   EXPECT_TRUE(complete(-1, 5)->whole.empty());
   EXPECT_TRUE(std::isnan(complete(-1, 5)->mean_error()));
   EXPECT_EQ(complete(-1, 5)->ids.size(), 12u);
 }
 
-// Returns, states and actions alternate; the last action is missing if it is to be predicted.
+// Returns, states and actions alternate. The last action is missing if the model has to predict it.
 TEST_F(WalkerRollouts, TokensAreNamedByStep) {
   const ViewedRun viewed(testing::trajectory_session(folder_.path() / "walker"));
   const std::vector<TraceToken>& tokens = viewed.trace->tokens;

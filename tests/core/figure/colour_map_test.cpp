@@ -81,7 +81,7 @@ TEST(ColourMap, DivergingColoursContrastWithTheBackground) {
     ASSERT_TRUE(map.diverging());
     const bool is_dark = to_lab(theme.background).lightness < 50;
     EXPECT_TRUE(colour_difference(map.at(0.5), theme.background) > (is_dark ? 20 : 5)) << map.id;
-    // A tenth of the range is distinguishable from zero, and so is its sign.
+    // Values of ±0.1 times the maximum are distinguishable from zero and from each other.
     const double min_difference = is_dark ? 12 : 5;
     EXPECT_TRUE(colour_difference(map.at(0.55), map.at(0.5)) > min_difference) << map.id;
     EXPECT_TRUE(colour_difference(map.at(0.45), map.at(0.5)) > min_difference) << map.id;
@@ -137,7 +137,7 @@ TEST(ColourMap, UnknownIdErrorListsKnownIds) {
   }
 }
 
-// All colours, including computed ones.
+// The golden file lists all colours, including computed ones.
 TEST(ColourMap, MatchesGolden) {
   std::string text;
   const auto append_map = [&](const ColourMap& map) {

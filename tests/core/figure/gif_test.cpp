@@ -30,8 +30,8 @@ Image make_image(int width, int height, const std::function<Rgb(int x, int y)>& 
 
 struct DecodedGif {
   int width = 0, height = 0;
-  std::vector<std::vector<Rgb>> frames;  // composited as by a viewer
-  std::vector<int> delays;               // in hundredths of a second
+  std::vector<std::vector<Rgb>> frames;  // composited as a viewer does
+  std::vector<int> delays;               // hundredths of a second
   bool is_endless = false;
 };
 
@@ -171,7 +171,7 @@ std::string describe_palette(const Image& image) {
   return std::to_string(n) + " colours" + text + "\n";
 }
 
-// The widest boxes, weighted by their number of pixels, are cut at the median.
+// Median cut splits the widest boxes, weighted by their number of pixels, at the median.
 TEST(Gif, PalettesMatchGolden) {
   std::uint32_t state = 5;
   const auto random = [&](std::uint32_t count) {
@@ -185,7 +185,7 @@ TEST(Gif, PalettesMatchGolden) {
                static_cast<std::uint8_t>(3 * y + static_cast<int>(random(90)))};
   });
   const Image binned_image =
-      make_image(20, 15, [](int x, int y) {  // 300 colours, two of them in some bins
+      make_image(20, 15, [](int x, int y) {  // 300 colours; some bins contain two
         return Rgb{static_cast<std::uint8_t>(12 * x), static_cast<std::uint8_t>(16 * y + x % 2), 9};
       });
   const Image close_image = make_image(20, 20, [](int x, int y) {  // fewer bins than colours
@@ -222,7 +222,7 @@ TEST(Gif, AcceptsSizesDelaysAndPalettesUpToTheirLimits) {
   }
 }
 
-// Colours that are not in the palette map to the nearest palette colour, the first if several are.
+// Colours that are not in the palette map to the nearest palette colour. Ties go to the first.
 TEST(Gif, MapsToTheNearestColours) {
   GifEncoder encoder(4, 1, {{{10, 10, 10}, {20, 10, 10}, {200, 0, 0}, {0, 200, 0}}}, 0.1);
   const Rgb colours[] = {{15, 10, 10}, {16, 11, 9}, {90, 120, 0}, {255, 0, 100}};

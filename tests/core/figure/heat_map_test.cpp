@@ -13,7 +13,7 @@ namespace ATTNSCOPE_FILE {
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// Value of a pixel by definition; NaN without a number.
+// Returns the value of a pixel, computed from the definition. NaN if the pixel covers no number.
 float expected_pixel(const HeatMap& map, int width, int height, int x, int y) {
   const auto covers = [](double start, double extent, int pixels, int p, bool pooled, Index cell) {
     const double low = start + extent * p / pixels, high = start + extent * (p + 1) / pixels;
@@ -113,7 +113,7 @@ TEST(HeatMap, ShowsAnEmptyMatrixAsMissing) {
   for (const float v : heat_map_pixels(map, 3, 3)) EXPECT_TRUE(std::isnan(v));
 }
 
-// Attention of two heads on a device.
+// Device tensor whose values are in main memory.
 class FakeDevice : public DeviceTensor {
  public:
   explicit FakeDevice(Tensor values) : values_(std::move(values)) {}
@@ -140,7 +140,7 @@ TEST(HeatMap, DownloadsFromADevice) {
 TEST(HeatMap, SupportsAnyRange) {
   HeatMap map = whole_map(testing::random_tensor({60, 90}, 6));
   map.row = 7.5;
-  map.height = 40;  // as many cells as pixels, but cells begin within pixels
+  map.height = 40;  // as many cells as pixels; cells begin in the middle of pixels
   map.column = 30.25;
   map.width = 55.5;
   expect_matches_definition(map, 17, 40);
@@ -154,7 +154,7 @@ TEST(HeatMap, SupportsAnyRange) {
   for (const float v : heat_map_pixels(map, 4, 4)) EXPECT_TRUE(std::isnan(v));
 }
 
-// The positive value wins among equal magnitudes, in any order.
+// Among values of equal magnitude, the positive value wins in any order.
 TEST(HeatMap, PrefersPositiveValues) {
   HeatMap map = whole_map(Tensor::from({2, 4}, {-2, 2, 1, -1, 2, -2, 0, -1}));
   map.colour_map = "vik";

@@ -99,7 +99,7 @@ TEST(ColourImage, IsEmbeddedInSvg) {
             std::string::npos);
 }
 
-// Compares with the definition: the pixel under the centre of each result pixel.
+// Compares with the definition: a result pixel equals the source pixel under its centre.
 TEST(Image, ResizesToAnySize) {
   Image image{3, 5, {}};
   for (int n = 0; n < 60; ++n) image.rgba.push_back(static_cast<std::uint8_t>(n * 37));

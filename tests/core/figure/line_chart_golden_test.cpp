@@ -1,4 +1,4 @@
-// Golden pictures of line charts, and their ticks, labels and legends.
+// Golden files of line charts: pictures, and texts of ticks, labels and legends.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,7 +110,7 @@ TEST_F(LineChartGolden, LogarithmicAxesMatch) {
   EXPECT_TRUE(testing::matches_golden(texts_, "golden/charts/line-chart-logarithmic.txt"));
 }
 
-// Dashes and dots continue around corners; many points per pixel column are thinned out.
+// Dashes and dots continue around corners. Many points in a pixel column are thinned out.
 TEST_F(LineChartGolden, StrokesMatch) {
   LineChart chart = make_chart();
   chart.curves[0].stroke = LineStroke::Dashed;
@@ -144,7 +144,7 @@ TEST_F(LineChartGolden, LabelsAtEndsMatch) {
   const double end_y[] = {9.9, 9.5, 10, 3, 0.2, 0, 0.1};
   const double end_x[] = {20, 20, 19.9, 12, 20, 20, 20};
   chart.curves.clear();
-  for (std::size_t n = 0; n < 7; ++n) {  // crowded at the top and at the bottom
+  for (std::size_t n = 0; n < 7; ++n) {  // the ends crowd at the top and at the bottom
     chart.curves.push_back({.label = "curve " + std::string(n, '*'),
                             .points = {{0, 5}, {end_x[n], end_y[n]}, {20, NAN}},
                             .colour = {static_cast<std::uint8_t>(10 * n), 0, 0, 255}});

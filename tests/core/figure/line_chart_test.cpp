@@ -70,7 +70,7 @@ TEST(LineChart, ShortensTitlesWiderThanTheChart) {
 TEST(LineChart, PlacesPointsByValue) {
   const DisplayList list = draw(make_chart(), Theme::light());
   const Box plot = find_items<OutlinedBox>(list).front().box;
-  const std::vector<Line> first = find_lines(list, {1, 2, 3, 255});  // and the legend sample
+  const std::vector<Line> first = find_lines(list, {1, 2, 3, 255});  // curve, legend sample
   ASSERT_EQ(first.size(), 2u);
   ASSERT_EQ(first[0].points.size(), 3u);
   EXPECT_NEAR(first[0].points[0].x, plot.x, 1e-9);

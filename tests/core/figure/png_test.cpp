@@ -60,7 +60,7 @@ class Png : public ::testing::Test {
     }
     return "";
   }
-  // PNG with this chunk before its pixels.
+  // Returns a PNG file with this chunk before its pixels.
   std::string insert_chunk(const std::string& chunk) const {
     std::string png = encode_png(make_noise(2, 2, true), {});
     return png.insert(8 + 25, chunk);
@@ -135,7 +135,7 @@ TEST_F(Png, RejectsDecompressionBombs) {
         "iTXt", std::string("A\0\1\0\0\0", 6) + compress_text(std::string(megabytes << 20, 'a')));
   };
   EXPECT_NE(read_error(insert_chunk(text_chunk(65))), "");
-  const std::string large = text_chunk(48);  // needs twice its size while being read
+  const std::string large = text_chunk(48);  // reading it needs twice its size
   EXPECT_EQ(read_error(insert_chunk(large)), "");
   EXPECT_NE(read_error(insert_chunk(large + large + large)), "");
 }
@@ -145,7 +145,7 @@ TEST_F(Png, RejectsInvalidKeywords) {
   EXPECT_THROW(encode_png(make_noise(1, 1, true), {{std::string(80, 'k'), "x"}}), InputError);
 }
 
-// Three channels if every pixel is opaque, four if any pixel is not.
+// The file has three channels if every pixel is opaque, otherwise four.
 TEST_F(Png, OmitsOpaqueAlpha) {
   constexpr std::size_t kColourType = 25;
   Image image = make_noise(3, 2, true);

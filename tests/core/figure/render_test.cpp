@@ -34,7 +34,7 @@ HeatMap make_checkerboard(Box box, Index n) {
   return map;
 }
 
-// One item of every kind.
+// Returns a list with items of every kind.
 DisplayList make_list() {
   DisplayList list = make_page(200, 120);
   list.items = {FilledBox{{10, 10, 40, 20}, kRed, 4},
@@ -245,9 +245,9 @@ TEST(Render, CentresOutlinesOnEdges) {
   }
 }
 
-// Compares with the distance of pixels from the centres of the corners.
+// Compares with the distance of each pixel from the centre of its corner's circle.
 TEST(Render, RoundsCorners) {
-  for (const double radius : {6.0, 100.0}) {  // 100: clamped to the box
+  for (const double radius : {6.0, 100.0}) {  // 100 is clamped to half the box's height
     const Box box{4, 6, 30, 20};
     const double r = std::min(radius, 10.0);
     DisplayList list = make_page(40, 32);
@@ -346,7 +346,7 @@ TEST(Render, PdfsPlaceShapes) {
   EXPECT_NE(pdf.find("/MediaBox [ 0 0 150 90 ]"), std::string::npos);
 }
 
-// Widths are cached, but do not depend on order and repetition.
+// Widths are cached. They do not depend on the order or repetition of calls.
 TEST(Render, MeasuresTextWidths) {
   const TextMeasure& measure = file_text_measure();
   const double wide_width = measure.width("WWWW", 13), narrow_width = measure.width("iiii", 13);
@@ -359,7 +359,7 @@ TEST(Render, MeasuresTextWidths) {
   EXPECT_NEAR(measure.width(long_text, 13), 75 * wide_width, 1);
 }
 
-// The rounded box is a circle, large enough to check each quarter.
+// The rounded box is a circle that is large enough to check every quarter.
 TEST(Render, RoundsLargeCorners) {
   DisplayList list = make_page(1010, 1010);
   list.items = {FilledBox{{5, 5, 1000, 1000}, kRed, 500}};
@@ -375,7 +375,8 @@ TEST(Render, RoundsLargeCorners) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Oblique lines are not snapped and have round ends, like lines with an intermediate point.
+// Oblique lines are not snapped to pixels and have round ends. An intermediate point changes
+// nothing.
 TEST(Render, SnapsOnlyStraightSegments) {
   const auto render_line = [](std::vector<Point> points) {
     DisplayList list = make_page(24, 24);

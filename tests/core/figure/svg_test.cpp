@@ -61,7 +61,7 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-// The image in the SVG of a single item; empty if the SVG has no image.
+// Returns the image in the SVG of a single item, or an empty image if there is none.
 Image decode_embedded_image(const Item& item) {
   DisplayList list;
   list.width = list.height = 100;
@@ -77,7 +77,8 @@ Image decode_embedded_image(const Item& item) {
       std::string_view(svg).substr(position + begin.size(), end - position - begin.size())));
 }
 
-// Checks PNG files of all lengths modulo 3 (base64 padding), and their sizes in pixels.
+// Checks the sizes of embedded PNG images in pixels. The lengths of the files have all remainders
+// modulo 3, for base64 padding.
 TEST(Svg, EmbedsImagesOfFourPixelsPerUnit) {
   for (const int columns : {1, 2, 3, 5, 8}) {
     HeatMap map;
@@ -102,7 +103,7 @@ TEST(Svg, EmbedsImagesOfFourPixelsPerUnit) {
   EXPECT_EQ(decode_embedded_image(small_map).width, 0);
 }
 
-// An image keeps its pixels if its box has fewer in either direction.
+// An image is embedded unchanged if its box has fewer pixels in either direction.
 TEST(Svg, EnlargesImagesSmallerThanTheirBoxes) {
   const Tensor colours = Tensor::full({6, 20, 3}, 0.25f);
   EXPECT_EQ(decode_embedded_image(ColourImage{{0, 0, 10, 10}, colours}).width, 40);

@@ -40,11 +40,11 @@ TEST(Ticks, HaveDistinguishingDecimals) {
   EXPECT_EQ(tick_text(1500, 500), "1500");
 }
 
-// A range divided by the count slightly exceeds a round number, due to rounding.
+// Due to rounding, the range divided by the count slightly exceeds a round number.
 TEST(Ticks, TolerateRounding) {
   EXPECT_EQ(round_ticks(0.1, 0.4, 3).size(), 4u);
   EXPECT_EQ(round_ticks(0.2, 0.8, 6).size(), 7u);
-  EXPECT_EQ(round_ticks(0, 1, 0).size(), 2u);  // as for count 1
+  EXPECT_EQ(round_ticks(0, 1, 0).size(), 2u);  // as for a count of 1
 }
 
 TEST(Ticks, HaveDecimalsOfNearPowersOfTen) {

@@ -80,7 +80,7 @@ TEST(BundledLessons, CoverAllArticles) {
   }
 }
 
-// Steps that compare two runs show the same head of both.
+// Steps that compare two runs show the same head of both runs.
 TEST(BundledLessons, CompareSameHead) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
@@ -114,7 +114,7 @@ TEST(BundledLessons, ClaimsHoldAndPicturesCanBeDrawn) {
   }
 }
 
-// Relative file names refer to the lesson's folder; an empty name stays empty.
+// Relative file names refer to the lesson's folder. An empty name stays empty.
 TEST_F(Lessons, ResolveRelativeFiles) {
   const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
     "session": {"attnscope": 1},

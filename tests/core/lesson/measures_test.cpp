@@ -24,7 +24,7 @@ namespace ATTNSCOPE_FILE {
 
 using Ids = std::vector<std::int32_t>;
 
-// Trace of these tokens with one layer of one head.
+// Returns a trace of these tokens, with one layer that has one head.
 std::shared_ptr<const Trace> trace_of(const Ids& ids, const std::vector<float>& weights) {
   auto trace = std::make_shared<Trace>();
   const Index length = static_cast<Index>(ids.size());
@@ -152,7 +152,7 @@ TEST(Measures, EvaluateAllHeadsOfLayer) {
   EXPECT_EQ(measure_value("maps_apart", equal_heads), 0);
 }
 
-// Message of the InputError, empty if there is none.
+// Returns the message of the InputError, or "" if none is thrown.
 std::string error_message(const std::string& id, const Traces& traces) {
   try {
     measure_value(id, traces);
@@ -162,7 +162,7 @@ std::string error_message(const std::string& id, const Traces& traces) {
   return "";
 }
 
-// Copy of the trace with `keys` key columns; columns beyond the text are not tokens.
+// Returns a copy of the trace with `keys` key columns. Columns beyond the text are not tokens.
 std::shared_ptr<Trace> with_keys(const Trace& trace, Index keys) {
   auto wider = std::make_shared<Trace>(trace);
   AttentionTap& tap = wider->attention.front();
@@ -245,8 +245,8 @@ TEST(Measures, RankPredictions) {
   const std::vector<float> logits = {5, 1, 3, 5, 4, 3, 0, 1, 2};
   std::ranges::copy(logits, trace->logits.begin());
   const Traces single_run{trace, nullptr};
-  EXPECT_EQ(measure_value("next_rank", single_run, 0, 1), 1);  // token 0 after the first
-  EXPECT_EQ(measure_value("next_rank", single_run, 1, 2), 2);  // token 1 after the second
+  EXPECT_EQ(measure_value("next_rank", single_run, 0, 1), 1);  // position 1 has id 0
+  EXPECT_EQ(measure_value("next_rank", single_run, 1, 2), 2);  // position 2 has id 1
   EXPECT_EQ(measure_value("next_rank", single_run, 0, 2), 3);
   EXPECT_EQ(measure_value("foreseen", single_run, 1), 0.5);
   EXPECT_EQ(measure_value("foreseen", single_run, 2), 0);
@@ -287,7 +287,7 @@ Traces run_of(const std::string& variant, const std::string& encoding) {
       nullptr};
 }
 
-// By the definition, in double precision.
+// Compares with the definition in double precision.
 TEST(Measures, ComputeScores) {
   const Traces single_run = run_of("full", "none");
   const AttentionTap& tap = single_run.trace->attention.front();
@@ -358,7 +358,7 @@ TEST(Measures, CountPairsWithinSpans) {
   }
   EXPECT_LT(within, causal);
   EXPECT_NEAR(measure_value("span_pairs", single_run), within / causal,
-              1e-12);  // equal initial spans in layers
+              1e-12);  // all layers have the same initial spans
   EXPECT_THROW(measure_value("span_pairs", run_of("full", "none")), InputError);
 }
 
@@ -402,7 +402,7 @@ TEST(Measures, EvaluateRotations) {
 TEST(Measures, EvaluateSpanMask) {
   const Traces single_run = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 2})", "none");
   EXPECT_EQ(measure_value("span_mask", single_run, 6, 4),
-            1);  // z starts at half of the largest span
+            1);  // z starts at half of the maximum span
   EXPECT_NEAR(measure_value("span_mask", single_run, 6, 3), 0.5, 1e-6);
   EXPECT_EQ(measure_value("span_mask", single_run, 6, 2), 0);
   EXPECT_THROW(measure_value("span_mask", run_of("full", "none"), 6, 4), InputError);
@@ -427,13 +427,14 @@ TEST(Measures, EvaluateSinusoids) {
   const Traces single_run{trace_of({5, 6, 7}, kWeights), nullptr};
   EXPECT_NEAR(measure_value("position_similarity", single_run, 1, 1), 0.5, 1e-6);
   EXPECT_NEAR(measure_value("similarity_spread", single_run), 0, 1e-6);
-  double expected = 0;  // the mean of cos(ω) over the frequencies, and as many zeros
+  double expected = 0;  // half the mean of cos(ω) over the frequencies
   for (int t = 0; t < 4; ++t) expected += std::cos(std::pow(10000.0, -2.0 * t / 8)) / 8;
   EXPECT_NEAR(measure_value("position_similarity", single_run, 1, 2), expected, 1e-6);
-  EXPECT_NEAR(measure_value("closest_positions", single_run), expected, 1e-6);  // positions 1 apart
+  EXPECT_NEAR(measure_value("closest_positions", single_run), expected,
+              1e-6);  // at distance 1
 }
 
-// Shares of a sum add up to 1.
+// The shares of all keys sum to 1, and so do the shares of all heads.
 TEST(Measures, EvaluateShares) {
   const Traces run{
       std::make_shared<const Trace>(testing::run_model({.length = 9, .heads = 3, .kv_heads = 3})),
@@ -449,7 +450,7 @@ TEST(Measures, EvaluateShares) {
   claim.least = 0;
   for (claim.head = 0; claim.head < 3; ++claim.head) heads += check(claim, run).value;
   EXPECT_NEAR(heads, 1, 1e-4);
-  // |update| / |residual stream|, both from the taps.
+  // The measure is |update| / |residual stream|. Both are computed here from the taps.
   const auto length = [&](const char* tap) {
     double sum = 0;
     const Tensor& rows = run.trace->taps.at(tap);
@@ -571,7 +572,7 @@ TEST(Measures, AcceptNonCausalUnnormalisedWeights) {
   EXPECT_NEAR(measure_value("largest_weight", unnormalised), (1 + 0.5 + 0.7) / 3, 1e-6);
 }
 
-// Heads with equal allowed pairs share one pattern, which also serves the last head.
+// Heads with equal allowed pairs share one pattern, which also applies to the last head.
 TEST(Measures, EvaluateLastHeadOfSharedPattern) {
   const std::vector<float> uniform_weights = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
   const auto trace = trace_of_heads({kWeights, uniform_weights});
@@ -635,7 +636,7 @@ TEST(Measures, CompareKeysOfNeighbouringHeads) {
   }
 }
 
-// Heads with any kind of softmax have scores; heads without a softmax have none.
+// Heads with any kind of softmax have scores. Heads without a softmax have none.
 TEST(Measures, ComputeScoresOfSpanSoftmax) {
   const Traces spans = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
   const Part& part = *spans.trace->attention.front().result.part;
@@ -686,7 +687,7 @@ TEST(Measures, LimitSpansWithWideRamps) {
   EXPECT_EQ(check(claim, single_run).value, 0);
 }
 
-// A span set in the view of a map without a learned span.
+// If the map has no learned span, the span that is set in the view is used.
 TEST(Measures, EvaluateSpanOfView) {
   const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
   Claim claim;
@@ -710,7 +711,7 @@ TEST(Measures, CompareExitsWithOracle) {
   study->guess = IntTensor::zeros({3, 4});
   study->distribution = Tensor::from(
       {4, 3}, {0.5F, 0.3F, 0.2F, 0.1F, 0.8F, 0.1F, 0.6F, 0.2F, 0.2F, 0.2F, 0.2F, 0.6F});
-  study->oracle = {0, 2, 0, -1};  // most likely: 0, 1, 0, 2; no token follows the last
+  study->oracle = {0, 2, 0, -1};  // most likely exits: 0, 1, 0, 2; no token follows the last
   traces.findings.set(Findings::exits, std::shared_ptr<const ExitStudy>(study));
   EXPECT_NEAR(measure_value("oracle_agreement", traces), 2.0 / 3, 1e-12);
 }
@@ -730,7 +731,8 @@ TEST(Measures, EvaluateEarlyExits) {
   EXPECT_NEAR(measure_value("layers_passed", traces), (1 + 3 + 4) / 3.0, 1e-12);
 }
 
-// Bits of each token but the first, with the mixture and with the model alone.
+// The gain is the mean difference in bits between the model alone and the mixture, over all tokens
+// except the first.
 TEST(Measures, EvaluateRetrievalGain) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
   trace->logits = Tensor::from({3, 3}, {0, 1, 2, 1, 0, 0, 3, 0, 1});
@@ -783,7 +785,7 @@ TEST(Measures, RejectMissingGates) {
   EXPECT_THROW(measured_at_head("steps_taken", steps, 0, 0, 0, 8), InputError);
 }
 
-// Walks from two cells, with up to three requested steps.
+// Rollouts from two cells, with one to three requested steps.
 TEST(Measures, EvaluateRollouts) {
   auto rollouts = std::make_shared<Rollouts>();
   rollouts->max_steps = 3;
@@ -796,7 +798,7 @@ TEST(Measures, EvaluateRollouts) {
     walk.reached = reached;
     rollouts->all.push_back(walk);
   };
-  add(7, 1, 1, true);    // returns of -0.1
+  add(7, 1, 1, true);    // achieved return -0.1
   add(7, 2, 1, true);    // -0.1
   add(7, 3, 3, true);    // -0.3
   add(17, 1, 3, false);  // -0.4

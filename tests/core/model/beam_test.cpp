@@ -1,4 +1,4 @@
-// Beam search compared with exhaustive search.
+// Compares beam search with exhaustive search.
 #include "core/model/beam.h"
 
 #include <gtest/gtest.h>
@@ -38,8 +38,8 @@ std::vector<double> next_log_probabilities(const Model& model,
   return result;
 }
 
-// Appends all continuations of `prefix` with at most `max_ids` ids to `continuations`; kEnd ends a
-// continuation.
+// Appends all continuations of `prefix` with at most `max_ids` ids to `continuations`. The id kEnd
+// ends a continuation.
 void enumerate_all(const Model& model, const std::vector<std::int32_t>& prompt, const Beam& prefix,
                    std::size_t max_ids, std::vector<Beam>& continuations) {
   if (prefix.ended || prefix.ids.size() == max_ids) {
@@ -78,7 +78,7 @@ TEST(BeamSearch, FindsGlobalOptimumIfNoBeamIsDropped) {
       ASSERT_EQ(beams.size(), continuations.size()) << name;
     }
     for (std::size_t n = 0; n < std::min<std::size_t>(beams.size(), 5); ++n) {
-      if (search.steps.size() < 2 && n > 0) break;  // ended immediately: nothing is more likely
+      if (search.steps.size() < 2 && n > 0) break;  // ended at once: no other beam is likelier
       EXPECT_EQ(beams[n].ids, continuations[n].ids) << name << " " << n;
       EXPECT_NEAR(beams[n].log_probability, continuations[n].log_probability, 1e-4) << name;
     }

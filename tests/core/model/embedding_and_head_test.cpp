@@ -1,4 +1,5 @@
-// Options of embeddings and output heads, and layers that share weights: JSON, gradients, effects.
+// Tests JSON, gradients and effects of options of embeddings and output heads, and of layers that
+// share weights.
 #include <gtest/gtest.h>
 
 #include "core/autodiff/var.h"
@@ -170,7 +171,7 @@ TEST(Patches, ContainColoursRowsAndColumns) {
   for (Index n = 0; n < colours.size(); ++n) colours[n] = static_cast<float>(n);
   const Tensor patches = input_kind("patches").patch_pixels(colours, image);
   ASSERT_EQ(patches.shape(), (Shape{1, 2, 12}));
-  // The second patch: columns 2 and 3; red minus 1, green halved.
+  // The second patch has columns 2 and 3. Normalisation subtracts 1 from red and halves green.
   const float expected[] = {5, 8, 17, 20, 3.5f, 5, 9.5f, 11, 8, 11, 20, 23};
   for (Index n = 0; n < 12; ++n) EXPECT_EQ(patches[12 + n], expected[n]) << n;
 }

@@ -34,7 +34,8 @@ ModelConfig small_config() {
   return config;
 }
 
-// Weights large enough for attention and activations to be far from uniform and linear.
+// Returns a model with weights so large that attention is far from uniform and activations are far
+// from linear.
 Model make_random_model(const ModelConfig& config, std::uint64_t seed) {
   Model model = make_model(config, seed);
   for (auto& [name, weight] : model.weights) {
@@ -59,7 +60,8 @@ struct ReferenceResult {
   std::vector<std::vector<Rows>> attention;  // [layers][heads]
 };
 
-// Computes the equations of a model with uniform groups and the encoding none or rope.
+// Computes a model from its equations. The model must have uniform groups and the encoding none or
+// rope.
 ReferenceResult compute_reference(const Model& model, const std::vector<std::int32_t>& ids) {
   const ModelConfig& c = model.config;
   const auto norm = [&](const Rows& x, const std::string& name) {

@@ -37,7 +37,7 @@ ModelConfig small_config(const Choice& variant, const Choice& encoding) {
   return config;
 }
 
-// Weights large enough for attention to be far from uniform.
+// Returns a model with weights so large that attention is far from uniform.
 Model make_random_model(const ModelConfig& config, double deviation = 0.4) {
   Model model = make_model(config, 5);
   std::uint64_t seed = 5;
@@ -52,7 +52,8 @@ Model make_random_model(const ModelConfig& config, double deviation = 0.4) {
 
 const std::vector<std::int32_t> kIds = {3, 0, 12, 7, 7, 1, 5, 9, 2, 2, 11, 4, 6, 10, 8, 1, 3, 0};
 
-// Logits after the last token, [vocabulary], computed from the whole sequence.
+// Returns the logits [vocabulary] after the last of `count` tokens, computed from the whole
+// sequence.
 Tensor whole_pass_logits(const Model& model, std::size_t count, Trace* trace = nullptr) {
   ForwardOptions options;
   options.trace = trace;
@@ -66,7 +67,8 @@ Tensor whole_pass_logits(const Model& model, std::size_t count, Trace* trace = n
       .reshaped({vocabulary});
 }
 
-// Compares steps of different lengths (first a prompt of seven tokens) with whole passes.
+// Compares steps of different lengths with whole passes. The first step is a prompt of seven
+// tokens.
 void expect_matches_whole_pass(const Model& model) {
   Generator generator(model);
   std::size_t count = 0;
@@ -117,8 +119,7 @@ TEST(Generate, CachesEveryModeOfAVariant) {
         const ModelConfig config = small_config(choice, default_encoding());
         if (!is_supported(config)) continue;
         SCOPED_TRACE(v.id + " " + mode);
-        // Small weights: with large ones, cancellation in trigonometric features amplifies
-        // rounding.
+        // Larger weights amplify rounding errors by cancellation in trigonometric features.
         expect_matches_whole_pass(make_random_model(config, 0.2));
         ++mode_count;
       }
@@ -146,7 +147,8 @@ TEST(Generate, CannotCacheGatedModels) {
   EXPECT_NE(cache_refusal(small_config(gated, default_encoding())), "");
 }
 
-// Models that cannot be cached recompute the sequence or are rejected as by forward().
+// For models that cannot be cached, the generator recomputes the sequence, or throws InputError if
+// forward() does.
 TEST(Generate, RecomputesModelsThatCannotBeCached) {
   int case_count = 0;
   for (const Variant& v : variants()) {
@@ -232,7 +234,7 @@ TEST(Generate, DropsOlderHalfOfAFullContext) {
   generator.step({kIds.begin(), kIds.begin() + 8});
   EXPECT_EQ(generator.forgotten(), 0);
   const Tensor logits = generator.step({kIds[8]});
-  // Nine tokens exceed the context of eight: the first and the last three stay.
+  // Nine tokens exceed the context of eight. The first token and the last three remain.
   const std::vector<std::int32_t> expected = {kIds[0], kIds[6], kIds[7], kIds[8]};
   EXPECT_EQ(generator.tokens(), expected);
   EXPECT_EQ(generator.forgotten(), 5);
@@ -273,7 +275,7 @@ TEST(Generate, IsUnchangedAfterAFailure) {
   EXPECT_TRUE(close(generator.step({kIds[7]}), whole_pass_logits(model, 8), 1e-5));
 }
 
-// Logits after the last token of a batch, [vocabulary], from a whole pass.
+// Returns the logits [vocabulary] after the last token of a batch, from a whole pass.
 Tensor last_logits(const Model& model, const Batch& batch, const ForwardOptions& options = {}) {
   const Tensor all_logits = run(model, batch, options).logits.value();
   const Index vocabulary = model.config.vocabulary, rows = all_logits.size() / vocabulary;
@@ -320,7 +322,7 @@ TEST(Generate, ContinuesInEveryArchitecture) {
   EXPECT_GE(count, 4);
 }
 
-// Earlier segments stay in memory; only the current segment is processed again.
+// Earlier segments remain in memory. Only the current segment is processed again.
 TEST(Generate, RecomputesOnlyTheCurrentSegment) {
   for (const char* id : {"segment_memory", "compressive", "memorizing", "full"}) {
     SCOPED_TRACE(id);
@@ -382,8 +384,7 @@ std::set<Index> expect_exits_match_whole_pass(const Model& model, double thresho
   return layers;
 }
 
-// Tokens exit at different layers; skipping their rows does not change logits, with or without
-// cache.
+// Tokens exit at different layers. Skipping their rows changes no logits, with or without a cache.
 TEST(Generate, ExitsMatchWholePass) {
   for (const ExitRule& rule : exit_rules()) {
     for (const char* id : {"decoder", "encoder_decoder"}) {
@@ -435,7 +436,7 @@ TEST(Generate, SkipsRowsInEveryVariant) {
   EXPECT_GT(case_count, 15);
 }
 
-// With a cache, thresholds decay along the context instead of the text.
+// With a cache, thresholds decay along the context, because the final length is unknown.
 TEST(Generate, ThresholdsDecayAlongTheContext) {
   ModelConfig config = with_exits(exit_rule("saturation"));
   config.exits->values.set("decay", 4.0);

@@ -1,4 +1,4 @@
-// Inputs other than text, up to the limits of their sizes.
+// Tests inputs other than text, up to their size limits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -70,7 +70,8 @@ TEST(ImageInput, AcceptsPixelsUpToItsSizeAndLevels) {
   EXPECT_EQ(kind.generation_prefix({1, 2}, config), (std::vector<std::int32_t>{4, 1, 2}));
 }
 
-// Row and column of the next pixel are added to the vector of the preceding pixel or start token.
+// The vectors of the next pixel's row and column are added to the vector of the preceding pixel or
+// start token.
 TEST(ImageInput, AddsPositionOfTheNextPixel) {
   const ModelConfig config =
       config_of(R"("input": {"type": "image", "width": 4, "height": 3, "levels": 4})");
@@ -265,8 +266,8 @@ TEST(Trajectory, AcceptsStepsUpToTheMaximum) {
   EXPECT_TRUE(testing::close(run(model, second, {}).logits.value(), with_action.slice(1, 1), 1e-5));
 }
 
-// Definition: sum of neighbouring scores weighted by exp(-distance²/sigma), minus lambda per layer.
-// Ties: first layer.
+// By definition, the score of a layer is the sum of scores of neighbouring positions, weighted by
+// exp(-distance²/sigma), minus lambda times the layer index. Ties go to the first layer.
 TEST(ExitOracle, ChoosesLayerWithHighestScore) {
   const Index rows = 6, vocabulary = 4;
   for (const bool by_sequence : {false, true}) {

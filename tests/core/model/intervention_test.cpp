@@ -1,4 +1,4 @@
-// Interventions in the forward pass, for all variants.
+// Tests interventions in the forward pass for all variants.
 #include "core/trace/intervention.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(Interventions, DisabledHeadEqualsZeroRowsOfOutputProjection) {
   EXPECT_TRUE(testing::differs(disabled_trace.logits, run(model, {}).logits, 1e-3));
 }
 
-// Head numbers count within the layer, across its groups.
+// Head numbers count all heads of a layer across its head groups.
 TEST(Interventions, DisabledHeadLeavesOtherGroupUnchanged) {
   ModelConfig config = config_with(default_variant(), true);
   HeadGroup first = config.groups.front().front();
@@ -110,7 +110,7 @@ TEST(Interventions, DisabledLayerPassesItsInputThrough) {
   EXPECT_TRUE(testing::close(disabled_trace.logits, run(one_layer_model, {}).logits, 1e-6));
 }
 
-// Rows of a softmax sum to 1 unless all of their pairs are forbidden.
+// Expects softmax rows to sum to 1, or to 0 if all of their pairs are forbidden.
 void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
   const bool is_softmax = tap.result.part && tap.result.part->normaliser == Normaliser::Softmax;
   if (!is_softmax) return;
@@ -141,7 +141,7 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
       model = make_random_model(config_with(choice, causal));
       run(model, {});
     } catch (const InputError&) {
-      continue;  // requires input that a language model lacks
+      continue;  // the variant requires input that a language model lacks
     }
     try {
       const Trace trace = run(model, parse_all({"forbid key=2", "forbid query=9 key=9 layer=0"}));

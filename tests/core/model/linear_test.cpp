@@ -26,7 +26,8 @@ TEST(Linear, ComputesProductPlusBias) {
                     testing::tensor_of(testing::times_transposed(testing::rows_of(x), wt))));
 }
 
-// The matrices need several blocks of rows, with a shorter last block; with gradients, one block.
+// linear() computes these matrices in several blocks of rows, of which the last is shorter. With
+// gradients, it uses one block.
 TEST(Linear, GivesSameResultInBlocks) {
   const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
   const Tensor in_one_block = linear(x, Var::parameter(w), Var()).value();
@@ -40,8 +41,8 @@ TEST(Linear, ThrowsStoppedOnRequest) {
   EXPECT_THROW(linear(random_tensor({2, 2}, 1), random_tensor({2, 2}, 2), Var()), Stopped);
 }
 
-// Products of models with billions of parameters are slow and therefore check for a stop. Measures
-// the shortest of several delays, because other processes may run.
+// Matrix products of models with billions of parameters are slow, so they check for cancellation.
+// Other processes may delay single rounds, so the shortest delay counts.
 TEST(Linear, StopsWithinAHundredMilliseconds) {
   const Tensor x = random_tensor({512, 2048}, 1), w = random_tensor({2048, 5632}, 2);
   double min_delay = 1e9;
@@ -67,7 +68,7 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
     min_delay = std::min(min_delay, delay.count());
   }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  EXPECT_LT(min_delay, 1000);  // generous: guards against uninterruptible products only
+  EXPECT_LT(min_delay, 1000);  // large limit: detects only products that cannot be cancelled
 #else
   EXPECT_LT(min_delay, 100);
 #endif

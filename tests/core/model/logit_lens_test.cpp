@@ -55,7 +55,7 @@ Trace run(const Model& model, Index length) {
   return trace;
 }
 
-// Probabilities that the equations yield for a layer's state.
+// Returns the next-token probabilities for a layer's state, computed from the equations.
 Rows probabilities(const Model& model, const Tensor& state) {
   const ModelConfig& c = model.config;
   const auto w = [&](const std::string& name) { return model.weights.at(name).value(); };
@@ -120,7 +120,7 @@ TEST(LogitLens, SaturationIsCosineOfSuccessiveStates) {
   EXPECT_NEAR(lens.saturation(0, 3), product / std::sqrt(a * b), 1e-5);
 }
 
-// A recurrence over depth has one row per step and layer.
+// With recurrence over depth, the lens has one row per step and layer.
 TEST(LogitLens, CoversLayersOfEveryStep) {
   ModelConfig config = config_of(Norm::RmsNorm, false, true);
   config.architecture = {"universal", default_values(architecture("universal").parameters)};

@@ -1,5 +1,5 @@
-// Golden memory estimates. Most runs fit in an estimate that misses a layer, a head or a tap; only
-// an exact comparison detects the error.
+// Golden memory estimates. An estimate that omits a layer, a head or a tap still exceeds the memory
+// of most runs, so only an exact comparison detects the error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ TEST(MemoryNeed, MatchesGoldenForEveryModelKind) {
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_models.txt"));
 }
 
-// Each variant is in one head group of the first layer and in both head groups of the second layer.
+// Each variant has one head group of the first layer and both head groups of the second layer.
 TEST(MemoryNeed, MatchesGoldenForEveryVariant) {
   std::string text;
   const ModelConfig base_config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
@@ -193,8 +193,7 @@ TEST_F(MemoryRefusals, OperationRefusalsMatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_operations.txt"));
 }
 
-// 16-bit matrices count as stored weights. With gradients, these matrices are also converted to
-// floats.
+// 16-bit matrices count as stored weights. Runs with gradients convert them to floats in addition.
 TEST(MemoryNeed, CountsGradientsOfSixteenBitMatricesTwice) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2});
   const Model float_model = make_model(config, 1);

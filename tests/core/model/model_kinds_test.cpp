@@ -1,7 +1,7 @@
-// Small models of every kind that configurations support, with weights far from zero: reasons why
-// combinations are invalid, and numerical results of valid ones, layer by layer. The golden numbers
-// were compared with the equations and with other libraries (forward_test.cpp, sweep_test.cpp,
-// tests/layouts); a change needs a justification.
+// Small models of every kind that configurations support, with weights far from zero. Golden files
+// contain the reasons why combinations of options are invalid, and numerical results of valid
+// combinations. The golden numbers agree with the equations and with other libraries
+// (forward_test.cpp, sweep_test.cpp, tests/layouts), so a change needs a justification.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -153,7 +153,7 @@ std::string refusal(const Json& config) {
   return "";
 }
 
-// Pairs of choices are listed only if neither choice alone explains the result.
+// Pairs of choices are listed only if the pair is refused and both single choices are accepted.
 TEST(ModelKinds, RefusalsMatchGolden) {
   std::string text;
   for (const Kind& shape : shapes()) {
@@ -269,7 +269,7 @@ class Numbers {
   testing::NamedNumbers entries_;
 };
 
-// An address as a single number.
+// A single number that depends on all members of an address.
 double address_number(const Address& address) {
   return static_cast<double>(static_cast<int>(address.stack)) +
          3.0 * static_cast<double>(static_cast<int>(address.kind)) +
@@ -277,7 +277,7 @@ double address_number(const Address& address) {
          0.05 * static_cast<double>(address.layer) + 0.013 * static_cast<double>(address.group);
 }
 
-// Number of records of each kind, and a number that depends on all records of the kind.
+// Counts the records of each kind. Also computes a number that depends on all records of the kind.
 class RecordTotals {
  public:
   void add(const std::string& kind, double value) {
@@ -346,7 +346,7 @@ void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
   totals.add_to(numbers);
 }
 
-// Adds results of generation beyond the context and of beam search.
+// Adds results of beam search and of generation beyond the context.
 void add_continuations(const Model& model, Numbers& numbers) {
   const ModelConfig& c = model.config;
   if (!input_kind(c.input.id).is_text || !c.model_options.output_head) return;
@@ -384,7 +384,7 @@ void add_continuations(const Model& model, Numbers& numbers) {
   }
 }
 
-// Records the reported progress at every attention.
+// Records the reported progress whenever attention is computed.
 class ProgressRecorder : public Backend {
  public:
   explicit ProgressRecorder(const Progress& progress) : progress_(progress) {}
@@ -403,7 +403,7 @@ class ProgressRecorder : public Backend {
   const Progress& progress_;
 };
 
-// Progress increases, and never exceeds 1.
+// Expects that progress never decreases and is below 1 at every computation of attention.
 void add_progress(const std::string& name, const Model& model, const Batch& batch,
                   Numbers& numbers) {
   Progress progress;
@@ -519,7 +519,7 @@ TEST(ModelKinds, NumbersMatchGolden) {
   }
 }
 
-// Variants, encodings and choices that can be cached, and reasons why others cannot.
+// Lists variants, encodings and choices that can be cached, and the reasons why others cannot.
 TEST(ModelKinds, CachesMatchGolden) {
   testing::NamesByResult results;
   const auto add = [&](const std::string& name, const Json& json) {

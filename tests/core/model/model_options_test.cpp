@@ -1,4 +1,4 @@
-// Options of published models: JSON, validation, training and cached decoding.
+// Tests JSON, validation, training and cached decoding with options of published models.
 #include "core/model/model_options.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ ModelConfig base_config() {
   return config;
 }
 
-// Combines as many compatible options as possible. other_options() has most remaining options.
+// Combines as many compatible options as possible. config_with_other_options() has most of the
+// remaining options.
 ModelConfig config_with_many_options() {
   ModelConfig config = base_config();
   ModelOptions& options = config.model_options;

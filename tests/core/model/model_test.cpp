@@ -44,11 +44,12 @@ TEST(Model, IsDeterministicInTheSeed) {
 }
 
 TEST(Model, CountsItsParameters) {
-  // embedding, per layer two norms, four square matrices and three of 8 x 12, a last norm
+  // embedding; per layer two norms, four square matrices and three 8 x 12 matrices; final norm
   EXPECT_EQ(parameter_count(small_config()), 11 * 8 + 2 * (8 + 4 * 64 + 8 + 3 * 96) + 8);
 }
 
-// The mean square of a sinusoid is 1/2, much more than the default of token vectors.
+// The mean square of a sinusoid is 1/2, far above that of token vectors with the default deviation
+// of 0.02.
 TEST(Model, InitialisesTokenVectorsLargerForSinusoidalPositions) {
   const auto deviation = [](const std::string& id) {
     ModelConfig config = small_config();
@@ -94,12 +95,12 @@ TEST(Model, RejectsGroupsWithTooManyWeights) {
     try {
       with_groups(model, uniform_groups(model.config, default_variant(), choice), true);
     } catch (const InputError&) {
-      continue;  // must not be std::bad_alloc or a crash
+      continue;  // expected; std::bad_alloc or a crash would be an error
     }
   }
 }
 
-// Covers every registered encoding: weights of a new encoding are untrained.
+// Covers every registered encoding. Weights of a newly selected encoding are untrained.
 TEST(Model, ListsUntrainedWeightsOfNewGroups) {
   const Model model = make_model(small_config(), 1);
   int encoding_count = 0;
@@ -114,8 +115,8 @@ TEST(Model, ListsUntrainedWeightsOfNewGroups) {
     EXPECT_EQ(regrouped.untrained.size(), added) << candidate.id;
     if (added == 0) continue;
     ++encoding_count;
-    // With the same encoding the new weights remain untrained; with another encoding they are
-    // removed.
+    // With the same encoding, the new weights remain untrained. With the previous encoding, they
+    // are removed.
     EXPECT_EQ(with_groups(regrouped, regrouped.config.groups, true).untrained, regrouped.untrained);
     EXPECT_TRUE(with_groups(regrouped, model.config.groups, true).untrained.empty());
   }
@@ -161,7 +162,8 @@ Tensor logits(const Model& model) {
   return forward(model, IntTensor::from({1, 8}, {3, 0, 10, 7, 7, 1, 5, 2})).value();
 }
 
-// Covers every variant with every encoding: all weights of a head move with it.
+// Covers every variant with every encoding. If a head changes its group, all of its weights move
+// with it.
 TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
   int case_count = 0;
   for (const Variant& v : variants()) {
@@ -178,7 +180,7 @@ TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
         continue;
       }
       SCOPED_TRACE(v.id + " " + e.id);
-      // Trained weights move with their heads; initial weights do not depend on the grouping.
+      // Trained weights move with their heads. Initial weights do not depend on the grouping.
       const Model trained =
           with_groups(mixed_model(choice, encoding_choice(e.id), sizes.causal).model, sizes.groups,
                       sizes.causal);
@@ -248,7 +250,7 @@ TEST(Model, MarksOnlyNewHeadsOfAnEncodingAsUntrained) {
   }
 }
 
-// Untrained weights have illustrative values; training starts from initial values.
+// Untrained weights have illustrative values. Training starts from initial values.
 TEST(Model, GivesUntrainedWeightsIllustrativeValues) {
   const Model plain = mixed_model(default_variant(), default_encoding()).model;
   const auto illustrative = [&](const Choice& variant, const Choice& encoding, bool causal,
@@ -344,7 +346,7 @@ TEST(FutureLeakNotes, ListVariantsThatLeakDespiteTheMask) {
   EXPECT_TRUE(notes(default_variant(), true).empty());
 }
 
-// Trained weights per position cannot be extended; untrained weights are created again.
+// Trained weights per position cannot be extended. Untrained weights are created again.
 TEST(Model, ExtendsContextUnlessTrainedWeightsDependOnIt) {
   ModelConfig config = testing::small_config({.context = 8, .encoding = "rope"});
   const Model rotary_model = with_context(make_model(config, 1), 40);

@@ -1,4 +1,4 @@
-// Nearest-neighbour search compared with exhaustive search in double precision.
+// Compares nearest-neighbour search with exhaustive search in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>

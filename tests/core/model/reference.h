@@ -1,5 +1,5 @@
-// Reference transformer in double precision, written directly from the equations, for tests of the
-// model and of checkpoint layouts.
+// Reference transformer in double precision for tests of the model and of checkpoint layouts. It
+// follows the equations directly.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace attnscope::testing {
 using Row = std::vector<double>;
 using Rows = std::vector<Row>;  // [L][n]
 
-Rows rows_of(const Tensor& matrix);  // matrix [L, n]; a vector is one row
+Rows rows_of(const Tensor& matrix);  // matrix [L, n]; a vector gives one row
 Tensor tensor_of(const Rows& rows);
 
 Rows times(const Rows& x, const Tensor& w, const Tensor* bias = nullptr);  // w [in, out]
@@ -27,8 +27,8 @@ double silu(double x);
 double gelu(double x);
 double gelu_tanh(double x);
 
-// Rotates pairs of each head's components by position * base^(-2 t / d_k); pairs are (t, t + d_k/2)
-// if `half`, else (2t, 2t + 1).
+// Rotates pair t of each head's components by position * base^(-2 t / d_k). Pair t is (t, t +
+// d_k/2) if `half`, otherwise (2t, 2t + 1).
 Rows rotated(const Rows& x, Index heads, double base, bool half);
 
 struct ReferenceAttention {

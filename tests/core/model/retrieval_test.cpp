@@ -1,4 +1,4 @@
-// Retrieval heads compared with their equations, one neighbour at a time.
+// Compares retrieval heads with their equations, one neighbour at a time.
 #include "core/model/retrieval.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ IntTensor make_ids() {
   return ids;
 }
 
-// Store whose keys are near the model's queries. No entry has the value 2 or 8.
+// Returns a store whose keys are near the model's queries. No entry has the value 2 or 8.
 std::shared_ptr<Store> make_store(const Model& model) {
   auto store = std::make_shared<Store>();
   Batch batch;
@@ -57,7 +57,7 @@ RetrievalChoice retrieval_choice(const char* id, Index k) {
   return choice;
 }
 
-// Probability from a log-probability.
+// Returns the probability of token y at `row`.
 double probability(const Tensor& log_probabilities, Index row, Index y) {
   return std::exp(static_cast<double>(log_probabilities(row, y)));
 }

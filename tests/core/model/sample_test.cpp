@@ -56,7 +56,7 @@ TEST(Sample, KeepsNucleus) {
   expect_near(rounded(probabilities(kLogits, {.top_p = 0.65})), {0, 0.571429, 0, 0.428571});
   expect_near(rounded(probabilities(kLogits, {.top_p = 0.75})), {0, 0.444444, 0.222222, 0.333333});
   expect_near(probabilities(kLogits, {.top_p = 1e-9}), {0, 1, 0, 0});
-  // Top-k leaves two tokens, 4/7 and 3/7: the first alone reaches half.
+  // Top-k leaves two tokens with probabilities 4/7 and 3/7. The first alone reaches top_p.
   expect_near(probabilities(kLogits, {.top_k = 2, .top_p = 0.5}), {0, 1, 0, 0});
 }
 

@@ -1,4 +1,4 @@
-// Paths of datastores by name.
+// Finds the paths of datastores by name.
 #include <gtest/gtest.h>
 
 #include "core/base/home.h"

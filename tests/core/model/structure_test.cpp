@@ -52,7 +52,7 @@ TEST(Structure, KeepsWeightsOfTheSameName) {
   EXPECT_GT(gated_model.weights.size(), model.weights.size());
 }
 
-// A recurrence over depth with one step is the decoder.
+// A recurrence over depth with a single step equals the decoder.
 TEST(Structure, UniversalWithOneStepEqualsDecoder) {
   const Model model = make_model(small_config({.layers = 2}), 1);
   Structure structure;

@@ -1,5 +1,5 @@
-// Sweep over architectures, residual connections, variants and encodings: finite results, and
-// gradients that match finite differences.
+// Sweep over architectures, residual connections, variants and encodings. Results must be finite
+// and gradients must match finite differences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,15 +18,15 @@ using testing::SweepPair;
 using Direction = std::map<std::string, Tensor>;
 
 // Tolerance of slopes, relative to the norm of the gradient. Losses of 2 to 4 are rounded to 2e-7,
-// so slopes over steps of kStep are accurate to about 2e-4; the truncation error of central
+// so slopes over steps of kStep are accurate to about 2e-4. The truncation error of central
 // differences is similar for smooth losses.
 constexpr double kTolerance = 2e-3;
 constexpr double kStep = 2e-4;
-// Weight of the normalised gradient in a direction; the random part of the direction has a
+// Weight of the normalised gradient in a direction. The random part of the direction has a
 // component of about 1 along the gradient.
 constexpr double kGradientWeight = 2;
-// If hash buckets, clusters, top-k choices or kinks change within a step, the check is repeated
-// with narrower steps at other points, whose slopes have larger rounding errors.
+// If hash buckets, clusters, top-k choices or kinks change within a step, the check is repeated at
+// other points with narrower steps, which increase the rounding error of slopes.
 constexpr double kToleranceElsewhere = 5e-3;
 constexpr double kStepsElsewhere[] = {1e-4, 3e-5};
 constexpr std::uint64_t kMaxElsewhere = 12, kSufficientElsewhere = 2;  // points
@@ -41,7 +41,7 @@ double sum_of_squares(const Tensor& numbers) {
   return sum;
 }
 
-// Moves weights along a direction.
+// Returns the model with its weights moved along a direction.
 Model move_weights(const Model& model, const Direction& direction, double distance) {
   Model result = model;
   for (const auto& [name, component] : direction) {
@@ -59,14 +59,15 @@ double loss_of(const Model& model, const Batch& batch) {
   return static_cast<double>(run(model, batch, {}).total_loss().value()[0]);
 }
 
-// Slope that the gradient predicts along a random direction of all trained weights. The direction
-// has a component along the gradient, so that a wrong norm is detected, too.
+// Slope that the gradient predicts along a random direction in the space of all trained weights.
+// The direction has a component along the gradient, so the check also detects a wrong norm.
 struct PredictedSlope {
   Direction direction;
   double loss = 0, slope = 0, length = 0;  // length: norm of the whole gradient
 };
 
-// Factor of a weight's gradient, by name: 1, or an error that the check should detect.
+// Factor applied to the gradient of the named weight: 1, or another factor that the check should
+// detect as an error.
 using Distortion = std::function<double(const std::string&)>;
 
 PredictedSlope predict_slope(const SweepModel& swept, std::uint64_t seed,
@@ -116,8 +117,8 @@ double error_of(const PredictedSlope& prediction, double slope) {
   return std::abs(slope - prediction.slope) / prediction.length;
 }
 
-// True if finite differences do not converge at this step: a smooth loss has the same slope over
-// twice and half the step, and half the curvature over half the step.
+// Returns true if finite differences do not converge at kStep. A smooth loss has the same slope
+// over twice and half the step, and its curvature() is proportional to the step.
 bool is_rough(const SweepModel& swept, const PredictedSlope& prediction, const Slopes& at_step) {
   const Slopes wide = slopes(swept, prediction, 2 * kStep),
                narrow = slopes(swept, prediction, kStep / 2);
@@ -127,7 +128,7 @@ bool is_rough(const SweepModel& swept, const PredictedSlope& prediction, const S
   return max_difference > kTolerance / 2 * prediction.length;
 }
 
-// Repeats the check at points nearby, each with its own gradient and direction.
+// Repeats the check at nearby points. Each point has its own gradient and direction.
 bool matches_elsewhere(const SweepModel& swept, const Distortion& factor) {
   constexpr double kDistance = 0.01;
   std::uint64_t match_count = 0;
@@ -150,7 +151,7 @@ bool matches_elsewhere(const SweepModel& swept, const Distortion& factor) {
 struct Verdict {
   bool is_correct = false;
   bool rough = false,
-       elsewhere = false;  // rough: differences do not converge; elsewhere: other points decided
+       elsewhere = false;  // rough: differences do not converge; elsewhere: judged at other points
   std::string message{};
 };
 
@@ -215,14 +216,15 @@ TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
   RecordProperty("smooth", smooth.models);
   RecordProperty("smooth_elsewhere", smooth.elsewhere);
   EXPECT_GT(swept, 0);
-  // Few models of variants with converging differences may need another point.
+  // If the finite differences of a variant usually converge, few of its models may need other
+  // points.
   EXPECT_LE(smooth.elsewhere, smooth.models / 20) << "of " << smooth.models << " smooth models";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ModelSweep, ::testing::ValuesIn(testing::sweep_pairs()),
                          [](const auto& info) { return info.param.name(); });
 
-// Checks the method: an error in the gradient of one weight is detected in most models.
+// Checks the method itself: it detects an error in the gradient of one weight in most models.
 TEST(ModelSweepCheck, DetectsSlightlyWrongGradients) {
   int checked = 0;
   std::map<std::string, int> detected{

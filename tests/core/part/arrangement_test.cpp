@@ -113,7 +113,7 @@ class PairTally {
   const Index head_;
   std::vector<int> counts_;
   std::vector<int> last_layer_;       // last layer that contained the query
-  std::vector<bool> had_last_visit_;  // the query had its last visit
+  std::vector<bool> had_last_visit_;  // true after the query's last visit
 };
 
 void expect_every_pair_once(const Pattern& pattern) {
@@ -126,7 +126,7 @@ void expect_every_pair_once(const Pattern& pattern) {
   }
 }
 
-// Number of cells that kernels compute.
+// Returns the number of cells that kernels compute.
 Index cells_of_blocks(const Arrangement::Head& head) {
   Index cells = 0;
   for (const auto& layer : head.layers) {
@@ -149,7 +149,8 @@ TEST(Arrangement, ContainsEveryPairOnce) {
   expect_every_pair_once(hashed_pattern(2, 400, 400, 4));
   expect_every_pair_once(build_pattern(1, 5, 0, 1, [](PatternBuilder&, Index, Index) {}));
   expect_every_pair_once(build_pattern(1, 200, 200, 1, [](PatternBuilder&, Index, Index) {}));
-  // More queries with the same first key than fit into a block; not a multiple of block_rows.
+  // More queries have the same first key than fit into a block. Their number is not a multiple of
+  // block_rows.
   expect_every_pair_once(strided_pattern(1000, 1000, 7, 0));
 }
 
@@ -173,7 +174,7 @@ TEST(Arrangement, KeepsSimilarRunsInOrder) {
               })).all_in_order());
 }
 
-// Blocks contain nearly all pairs and few forbidden ones.
+// Blocks contain nearly all allowed pairs and few forbidden pairs.
 TEST(Arrangement, FillsRectanglesWithSharedKeys) {
   const Pattern by_stride = strided_pattern(2048, 2048, 32, 32),
                 by_bucket = hashed_pattern(1, 1024, 1024, 16);

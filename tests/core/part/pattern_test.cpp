@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Rule of each allowed column.
+// Index of the rule that allows a column, by column.
 using Columns = std::map<Index, int>;
 
 Columns columns_of(const Pattern& pattern, Index head, Index query) {
@@ -79,7 +79,7 @@ TEST(Pattern, AgreesWithSetsForRandomRuns) {
   }
 }
 
-// More runs than are moved between two cancellation checks.
+// Adds more runs than the growing storage moves between two cancellation checks.
 TEST(Pattern, KeepsHundredsOfThousandsOfRuns) {
   constexpr Index kRows = 700, kRunsOfRow = 1000;
   PatternBuilder builder(1, kRows, 3 * kRunsOfRow, {"a"});

@@ -1,4 +1,4 @@
-// Parameter limits of encodings up to the last valid value, weight shapes, and illustrative
+// Tests parameter limits of encodings up to the last valid value, weight shapes and illustrative
 // weights.
 #include <gtest/gtest.h>
 
@@ -241,7 +241,7 @@ TEST(Slopes, MatchPublishedValues) {
     const std::vector<double> slopes = default_slopes(heads);
     ASSERT_EQ(static_cast<Index>(slopes.size()), heads);
     for (Index a = 0; a < heads; ++a) {
-      // Heads beyond a power of two use every other slope for twice as many heads.
+      // Heads beyond a power of two p have every other slope for 2 p heads.
       const double n =
           a < power ? static_cast<double>(a + 1) : (static_cast<double>(2 * (a - power)) + 1) / 2;
       EXPECT_NEAR(slopes[static_cast<std::size_t>(a)],
@@ -284,7 +284,7 @@ Tensor illustrative(const char* id, const char* name, const std::string& json,
   return w.illustrative(w.shape(sizes, values), {.dimensions = sizes, .causal = causal}, values);
 }
 
-// Illustrative heads attend locally, with the slopes of ALiBi.
+// With illustrative weights, heads attend locally, with the slopes of ALiBi.
 TEST(IllustrativeWeights, DecayWithDistancePerHead) {
   const Dimensions sizes{.model = 8, .heads = 3, .kv_heads = 3, .key = 4, .value = 4};
   const std::vector<double> slopes = default_slopes(3);
@@ -362,7 +362,7 @@ TEST(Encoding, AddsShawsVectorsToValues) {
   EXPECT_NO_THROW(run({{"pos.key", Var(random_tensor({5, 4}, 4))}}));
 }
 
-// Positions of keys differ by head. Two query heads share each key head.
+// Positions of keys differ between key heads. Two query heads share each key head.
 TEST(Encoding, RopeRotatesSharedKeysByTheirPositions) {
   const Values values = parse_encoding(R"({"type": "rope", "base": 20})").values;
   const NamedVars no_weights;
@@ -389,7 +389,7 @@ TEST(Encoding, RopeRotatesSharedKeysByTheirPositions) {
       encoding("rope").rotate(random_tensor({4, 3, 6}, 1), {0, 1, 2}, context).value(), 1e-6));
 }
 
-// Frequencies depend on the last position of queries and keys.
+// With dynamic scaling, frequencies depend on the last position of queries and keys.
 TEST(Encoding, RopeMeasuresTextUpToItsLastPosition) {
   const Values values =
       parse_encoding(R"({"type": "rope", "scaling": "dynamic", "factor": 2, "original": 10})")

@@ -1,4 +1,5 @@
-// Compares encodings with tests/conformance, whose results were computed from the equations alone.
+// Compares encodings with the cases of tests/conformance, whose results were computed from the
+// equations alone.
 #include "tests/support/conformance.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Compares every encoding with its equation in double precision. Pair encodings are evaluated pair
-// by pair. Queries and keys may differ in number and positions.
+// by pair. Queries and keys differ in number and may have different positions.
 #include "core/position/encoding.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct TestCase {
   }
 };
 
-// Score of query i and key c in head a, including the scale 1/sqrt(d_k).
+// Score of query i and key c in head a, including the score scale.
 using Score = std::function<double(const TestCase&, Index a, Index i, Index c)>;
 
 const double kScale = 1 / std::sqrt(static_cast<double>(kKey));
@@ -72,7 +72,7 @@ Tensor scores_of(const TestCase& s, const Choice& choice, std::optional<float> s
 void expect_scores(const char* json, const Score& score, bool causal = false) {
   SCOPED_TRACE(json);
   const Choice choice = encoding_from_json(Json::parse(json), "position");
-  for (const std::int32_t shift : {0, -4, 11}) {  // shift of key positions
+  for (const std::int32_t shift : {0, -4, 11}) {  // added to the positions of keys
     TestCase s;
     s.causal = causal;
     s.q = random_tensor({kHeads, kQueries, kKey}, 1);
@@ -109,7 +109,8 @@ double wave(double position, Index n, Index d, double base) {
   return n % 2 == 0 ? std::sin(position * frequency) : std::cos(position * frequency);
 }
 
-// Dot product of x and row @ w + b, where w and b are restricted to the columns of head a.
+// Returns the dot product of x and (row @ w + b), where w and b are restricted to the columns of
+// head a.
 double projected_product(const std::function<double(Index)>& x,
                          const std::function<double(Index)>& row, const Tensor& w, Index a,
                          const Tensor* b = nullptr) {
@@ -122,7 +123,7 @@ double projected_product(const std::function<double(Index)>& x,
   return sum;
 }
 
-// Without a model width, row and column vectors may have different widths: their shapes contain
+// Without a model width, row and column vectors may have different widths, so their shapes contain
 // different negative placeholders.
 TEST(Encoding, AxialWidthsAreUnconstrainedWithoutModel) {
   const Choice choice =
@@ -147,7 +148,7 @@ TEST(Encoding, AlibiMatchesItsEquation) {
     const double slopes[] = {0.5, -0.25, 2};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
   });
-  // Three heads use the two slopes for two heads, then the first slope for four heads.
+  // Three heads have the two slopes for two heads and the first slope for four heads.
   expect_scores(R"({"type": "alibi"})", [](const TestCase& s, Index a, Index i, Index c) {
     const double slopes[] = {std::exp2(-4), std::exp2(-8), std::exp2(-2)};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
@@ -249,9 +250,9 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 3})", transformer_xl(3, false));
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 1})", transformer_xl(1, false));
   // DeBERTa looks up relative vectors by the offset o = query - key. The paper uses o for the query
-  // term and -o for the key term. The released code ("query_key") uses o for both terms, and long
-  // distances may share a vector: with a clip of 4, distances 0, 1 and 2 have separate vectors, and
-  // all longer distances share one vector.
+  // term and -o for the key term. The released code ("query_key") uses o for both terms. With
+  // max_distance, long distances share vectors: with a clip of 4 and a max_distance of 8, distances
+  // 0, 1 and 2 have separate vectors, and distances 3 to 7 share one vector per sign of o.
   const auto disentangled = [](Index half, auto query_index, auto key_index) {
     return [=](const TestCase& s, Index a, Index i, Index c) {
       const Tensor& rel = s.weight("pos.rel");

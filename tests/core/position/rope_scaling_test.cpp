@@ -1,4 +1,4 @@
-// Scaled RoPE frequencies against their definitions, and invalid parameters.
+// Compares scaled RoPE frequencies with their definitions, and tests invalid parameters.
 #include "core/position/rope_scaling.h"
 
 #include <gtest/gtest.h>
@@ -118,7 +118,8 @@ TEST(RopeScaling, YarnInterpolatesByPair) {
       return unscaled(t) * (1 - slowed) + unscaled(t) / 8 * slowed;
     });
   }
-  // With equal bounds, no pair is interpolated: it is fast up to the bound, slow beyond.
+  // With equal bounds, no pair is interpolated. Pairs up to the bound keep their frequencies, and
+  // the frequencies of other pairs are divided by the factor.
   expect_frequencies(
       R"("factor": 8, "scaling": "yarn", "original": 2147483647, "slow_turns": 1000,
          "fast_turns": 1000, "whole_pairs": false, "base": 1e30)",

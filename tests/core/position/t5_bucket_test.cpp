@@ -7,7 +7,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Bucket by the definition in long double; logarithms within 1e-12 of an integer are rounded to it.
+// Returns the bucket, computed from the definition in long double. Scaled logarithms within 1e-12
+// of an integer are rounded to it.
 Index defined_bucket(Index buckets, Index max_distance, bool bidirectional, Index offset) {
   Index first = 0, n = std::max<Index>(-offset, 0);
   if (bidirectional) {
@@ -41,15 +42,15 @@ TEST(T5Bucket, MatchesTheDefinition) {
   }
 }
 
-// If 16 of 32 buckets are exact and the maximum distance is 4096, distance 16 · 2^t has bucket
-// 16 + 2 t, since log(32 / 16) / log(4096 / 16) · 16 = 2.
+// If 16 of 32 buckets are exact and the maximum distance is 4096, distance 16 · 2^t has bucket 16 +
+// 2 t, because log(32 / 16) / log(4096 / 16) · 16 = 2.
 TEST(T5Bucket, KeepsExactLogarithms) {
   for (Index t = 0; t <= 7; ++t) {
     const Index distance = Index{16} << t;
     EXPECT_EQ(t5_bucket({32, 4096, false}, -distance), 16 + 2 * t);
     EXPECT_EQ(t5_bucket({32, 4096, false}, -distance + 1), 16 + 2 * t - 1);
   }
-  // Cases in which logarithms in double precision are slightly too small.
+  // In these cases, logarithms in double precision are slightly too small.
   struct Exact {
     Index buckets, most, distance, bucket;
   };

@@ -21,7 +21,7 @@ class Gguf : public ::testing::Test {
     write_file(path_, bytes);
     return read_gguf(path_);
   }
-  // The error message without the file's name; "" if the file is valid.
+  // Returns the error message without the file's name, or "" if the file is valid.
   std::string refusal(const std::string& bytes) {
     try {
       read(bytes);
@@ -119,7 +119,7 @@ TEST_F(Gguf, RejectsOtherVersionsAndFiles) {
   EXPECT_FALSE(is_gguf(folder_.path() / "missing"));
 }
 
-// Counts that exceed the file must not allocate memory.
+// The reader must not allocate memory for counts that exceed the file.
 TEST_F(Gguf, RejectsCountsBeyondTheFile) {
   const std::string header = "GGUF" + gguf_bytes(std::uint32_t{3});
   const std::uint64_t huge = std::uint64_t{1} << 60;

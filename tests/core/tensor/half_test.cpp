@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Decodes binary16 by definition: sign, exponent with bias 15, 10 bits of fraction.
+// Decodes binary16 by its definition: sign, exponent with bias 15, 10-bit fraction.
 double half_by_definition(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff;
   const double sign = bits & 0x8000 ? -1 : 1;
@@ -34,7 +34,7 @@ TEST(Half, DecodesEveryNumber) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-  // Tests values just below, at and just above the middle of every two neighbours.
+  // Tests values just below, at and just above the middle between every two neighbours.
   for (int i = 0; i < 0x7bff; ++i) {
     const auto low = static_cast<std::uint16_t>(i), high = static_cast<std::uint16_t>(i + 1);
     const float middle =

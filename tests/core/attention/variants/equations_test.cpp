@@ -1,4 +1,5 @@
-// Compares variants that are more than a pattern S_i with their equations in double precision.
+// Compares variants with their equations in double precision. patterns_test.cpp covers variants
+// that only restrict the allowed keys.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,8 +58,8 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Softmax over the keys that `is_allowed` accepts, with exp() multiplied by `factor`; zeros if no
-// key is allowed.
+// Softmax over the keys that `is_allowed` accepts. Each exp() is multiplied by `factor`. Returns
+// zeros if no key is allowed.
 Row softmax(
     const Row& scores, const std::function<bool(Index)>& is_allowed,
     const std::function<double(Index)>& factor = [](Index) { return 1.0; }) {
@@ -125,7 +126,7 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
   }
 }
 
-// Scores scale * q·key(c) of columns c in [0, count).
+// Returns the scores scale * q·key(c) for columns c in [0, count).
 Row scores(const TestRun& r, Index a, Index i, Index count, const std::function<Row(Index)>& key) {
   Row result;
   for (Index c = 0; c < count; ++c) result.push_back(r.scale() * dot(r.query(a, i), key(c)));
@@ -280,7 +281,7 @@ TEST(Equations, HoldForRouting) {
   });
 }
 
-// Queries serve as keys, so that a token always sees itself.
+// Queries serve as keys, so every token is in the cluster of its query and attends to itself.
 TEST(Equations, HoldForRoutingWithSharedKeys) {
   for (const bool causal : {false, true}) {
     expect_attention(
@@ -353,7 +354,7 @@ TEST(Equations, HoldForSinkhorn) {
       });
 }
 
-// Combines the rows of a window: sum_t weights[t] x[first + t], with zeros beyond the end.
+// Combines the rows of a window: sum_t weights(t) x[first + t]. Rows beyond the text count as zero.
 Row combine_rows(const TestRun& r, const Tensor& x, Index a, Index first, Index size,
                  const std::function<double(Index)>& weights) {
   Row sum(static_cast<std::size_t>(x.dim(2)), 0.0);
@@ -542,7 +543,7 @@ TEST(Equations, HoldForSynthesizer) {
                    true);
 }
 
-// Global projection x w + b of head a at position i.
+// Projection x w + b for head a at position i, with the weights of global tokens.
 Row global_row(const TestRun& r, const char* letter, Index a, Index size, Index i) {
   const std::string name = letter;
   Row row;
@@ -834,7 +835,7 @@ TEST(Equations, MemorizingIsLocalWithoutMemory) {
   }
 }
 
-// Memory and segment use one scale, even if it is the default of an encoding.
+// Scores of memory and segment use the same scale, even if the encoding determines its default.
 TEST(Equations, MemorizingScalesMemoryLikeSegment) {
   OperationSizes sizes;
   const Choice variant = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
@@ -850,7 +851,8 @@ TEST(Equations, MemorizingScalesMemoryLikeSegment) {
 
 TEST(Equations, HoldForCompressive) {
   for (const std::string function : {"mean", "max", "convolution", "most_used"}) {
-    // Compressed row n of 4 old rows at rate 3. The last window has only one row.
+    // Returns compressed row n. Rate 3 divides the 4 old rows into a window of three rows and one
+    // of a single row.
     const auto compressed_row = [function](const TestRun& r, const char* rows, const char* kernel,
                                            Index a, Index n) {
       const Tensor& x = r.w(rows);

@@ -1,5 +1,5 @@
-// Compares LSH with loops over rounds, chunks and positions, for all options. Also tests weights of
-// other variants: random weights, weights for longer texts, and memories.
+// Compares LSH with loops over rounds, chunks and positions, for all options. Also tests random
+// weights, weights for longer texts, and memories of other variants.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ namespace ATTNSCOPE_FILE {
 
 using testing::OperationSizes;
 
-// Bucket of each position by the definition, for one or two factors.
+// Returns the bucket of each position, computed from the definition. `factors` has one or two
+// factors of the number of buckets.
 std::vector<Index> expected_buckets(const OperationInput& input, Index round, Index head,
                                     const std::vector<Index>& factors) {
   const Tensor& rotation = input.weights.at("lsh.rotation").value();  // [n, h, d_k, columns]
@@ -57,7 +58,7 @@ struct Form {
   bool is_released;
 };
 
-// Number of times that each query of a head sees each key.  [L, L]
+// Returns how many times each query of `head` sees each key over all rounds, [L, L].
 std::vector<std::vector<int>> count_visits(const OperationInput& input, const Form& form,
                                            Index head, const OperationResult& result) {
   const Index length = input.q.dim(1), heads = input.heads;
@@ -98,7 +99,7 @@ std::vector<std::vector<int>> count_visits(const OperationInput& input, const Fo
         }
         continue;
       }
-      if (chunks == 1 && round > 0) break;  // a single chunk sees all positions in every round
+      if (chunks == 1 && round > 0) break;  // rounds of a single chunk are equal
       const Index all_chunks = chunks * form.rounds,
                   query_chunk = round * chunks + rank / form.chunk;
       const Index before = chunks == 1 ? 0 : form.before, after = chunks == 1 ? 0 : form.after;
@@ -272,7 +273,7 @@ TEST(RandomWeights, AreDeterminedBySeed) {
   EXPECT_THROW(drawn_normal("w", {(Index{1} << 28) + 1}, 1, 1), InputError);
 }
 
-// The matrix of a shorter text is a submatrix of the matrix of a longer text.
+// The random matrix of a shorter text is a submatrix of the random matrix of a longer text.
 TEST(RandomWeights, ExtendMatricesOfShorterTexts) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "synthesizer", "mode": "random", "seed": 3})"), "variant");
@@ -380,7 +381,7 @@ TEST(Linformer, ReportsImpliedWeightsOfTokens) {
   }
 }
 
-// Rows of the memory have positions before the segment; a compressed row has the position of the
+// Rows of the memory have positions before the segment. A compressed row has the position of the
 // last row of its window.
 TEST(Memories, PrecedeTheSegment) {
   const Choice alibi =
@@ -397,7 +398,7 @@ TEST(Memories, PrecedeTheSegment) {
     const OperationResult default_result = evaluate(input, cpu_backend(), wanted);
     std::vector<Index> positions;
     if (choice.id == "compressive")
-      positions = {2 - 4 - 5, 3 - 4 - 5};  // compressed from 4 old rows at rate 3
+      positions = {2 - 4 - 5, 3 - 4 - 5};  // two compressed rows of 4 old rows at rate 3
     for (Index m = 0; m < 5 + 6; ++m) positions.push_back(m - 5);
     ASSERT_EQ(result.scores.dim(2), static_cast<Index>(positions.size()));
     const Index reach = choice.id == "segment_memory" ? choice.values.integer("reach") : 0;

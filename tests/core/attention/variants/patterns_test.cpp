@@ -276,8 +276,8 @@ TEST(Patterns, BigBirdWithListedBlocksMatchesRule) {
   });
 }
 
-// Draws as many random blocks as requested, none of which the window or the global blocks contain.
-// Equal seeds draw equal blocks.
+// Draws the requested number of random blocks, as far as there are blocks outside the window and
+// the global blocks. Equal seeds draw equal blocks.
 TEST(Patterns, BigBirdDrawsBlocks) {
   const NamedVars no_weights;
   for (const Index r : {0, 1, 3, 50}) {
@@ -372,7 +372,7 @@ TEST(Patterns, CustomAndGraphReadMatrices) {
   }
 }
 
-// Painted rows of `custom`, for texts that are shorter and longer than the mask.
+// The painted rows of `custom` apply to texts that are shorter or longer than the mask.
 TEST(Patterns, PaintedRowsSupportEveryLength) {
   const Lists rows{{0, 1}, {0, 1, 2, 3}, {}, {1, 4}};
   const Values values = make_values({{"rows", rows}});

@@ -22,7 +22,8 @@ OperationInput operation(bool shared, double decay) {
   return testing::random_operation(sizes, choice, default_encoding(), true, 6);
 }
 
-// Moving average of each centroid and the mean of the unit rows in its cluster.
+// For each centroid, returns decay * centroid + (1 - decay) * mean of the unit rows in its cluster.
+// Centroids of empty clusters do not change.
 Tensor expected_centroids(const OperationInput& input, bool shared, double decay) {
   const Tensor& centroids = input.weights.at("routing.centroid").value();  // [h, c, d_k]
   Tensor result(centroids.shape());

@@ -1,5 +1,5 @@
-// Peak memory of training with residual connections that keep all activations, and with reversible
-// layers, which recompute them.
+// Compares the peak training memory of residual connections, which keep all activations, with that
+// of reversible layers, which recompute them.
 #include <gtest/gtest.h>
 
 #include "core/model/model.h"
@@ -16,7 +16,8 @@ struct Sizes {
   Index layers = 2, chunks = 1, hidden = 64;
 };
 
-// Peak bytes of tensors during a training step, without the weights and their gradients.
+// Returns the peak bytes of tensors during a training step, without the weights and their
+// gradients.
 double peak_of_step(const std::string& id, const Sizes& sizes) {
   ModelConfig config =
       testing::small_config({.context = 64, .layers = sizes.layers, .hidden = sizes.hidden});
@@ -55,7 +56,7 @@ TEST(Reversible, ChunksReduceMemory) {
   EXPECT_LT(chunked_peak, peak / 2);
 }
 
-// With and without dropout, chunks do not change the gradients.
+// The number of chunks does not change the gradients, with or without dropout.
 TEST(Reversible, GradientsDoNotDependOnChunks) {
   const auto gradients = [](Index chunks, double dropout) {
     ModelConfig config = testing::small_config({.context = 16, .layers = 3});

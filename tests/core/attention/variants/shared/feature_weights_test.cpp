@@ -1,4 +1,4 @@
-// Feature ratios beyond the range of float32.
+// Ratios of features that exceed the range of float32.
 #include "core/attention/variants/shared/feature_weights.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ OperationInput operation(const char* variant, Tensor q, Tensor k, bool causal) {
 // Logarithms of the features φ of a row of head a.
 using LogFeatures = std::function<std::vector<double>(Index a, const float* x, Index size)>;
 
-// a_ij by the definition, in double precision, relative to the row's largest product.
+// Weights a_ij, computed from the definition in double precision. Products are divided by the row's
+// largest product to avoid overflow.
 Tensor expected_weights(const OperationInput& input, const LogFeatures& features) {
   const Tensor &q = input.q.value(), &k = input.k.value();
   const Index heads = q.dim(0), queries = q.dim(1), keys = k.dim(1), size = q.dim(2);
@@ -71,7 +72,7 @@ std::vector<double> log_elu(Index, const float* x, Index size) {
   return logs;
 }
 
-// Checks the operation twice: with requested weights, and with only the output requested.
+// Checks the operation twice: once with its weights requested, once with only its output requested.
 void expect_weights(const OperationInput& input, const LogFeatures& features) {
   const Tensor weights = expected_weights(input, features);
   const OperationResult result = evaluate(input, cpu_backend(), {.attention = true});
@@ -195,16 +196,16 @@ TEST(FeatureWeights, MatchDoublePrecisionForRandomWaves) {
   EXPECT_TRUE(close(result.attention, weights, 1e-6));
 }
 
-// If plain features fit float32, their gradients and the gradients of feature_weights() agree.
+// If plain features fit float32, their gradients equal the gradients of feature_weights().
 TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
   Tensor q = random_tensor({2, 5, 3}, 1);
-  for (float& x : q) x = std::round(x * 256) / 256;  // exact under subtraction
+  for (float& x : q) x = std::round(x * 256) / 256;  // makes `q - shift` exact
   const Tensor k = random_tensor({2, 6, 3}, 2, 1), v = random_tensor({2, 6, 2}, 3, 1);
   const Tensor output_gradient = random_tensor({2, 5, 2}, 4, 1);
   const auto gradients = [&](float shift) {
     Var q_var = Var::parameter(q), k_var = Var::parameter(k);
     OperationInput input = operation(R"({"type": "linear"})", q, k, false);
-    // Adds a constant to the exponent of every feature, which cancels in the ratio.
+    // Subtracts `shift` from the exponent of every query feature. It cancels in the ratio.
     input.q = subtract(q_var, Var(Tensor::full({1}, shift)));
     input.k = k_var;
     input.v = v;

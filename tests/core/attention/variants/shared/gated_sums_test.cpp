@@ -1,4 +1,4 @@
-// Gated sums of features, rotated features, and the state of features.
+// Gated sums of features, features of rotated queries and keys, and the reported state.
 #include "core/attention/variants/shared/gated_sums.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ OperationInput gated_operation(const OperationSizes& sizes, std::uint64_t seed =
   return operation({{"type", "rfa"}, {"features", 12}, {"gate", true}}, sizes, true, seed);
 }
 
-// Features φ of RFA by definition.  [2 D]
+// Returns the features φ of RFA, computed from the definition. [2 D]
 std::vector<double> waves(const OperationInput& input, Index a, const float* x) {
   const Tensor& w = input.weights.at("rfa.w").value();  // [h, D, d_k]
   const Index count = w.dim(1), size = w.dim(2);
@@ -134,7 +134,7 @@ TEST(GatedSums, KeepPrecisionForAllGates) {
     const OperationResult block_result = evaluate(input, cpu_backend(), {});
     const OperationResult report = evaluate(input, cpu_backend(), kReport);
     for (const float x : report.attention) ASSERT_TRUE(std::isfinite(x));
-    // If gates leave few keys in a row, its weights may be large and have both signs.
+    // If the gates leave few keys in a row, the row's weights may be large and have both signs.
     EXPECT_TRUE(close(block_result.output.value(), report.output.value(), 1e-3)) << spread;
   }
 }
@@ -324,11 +324,12 @@ TEST(Features, ReportNothingUnlessRequested) {
   }
 }
 
-// Up to d_k directions are orthogonal. Each has the length of the independently drawn direction.
+// Up to d_k directions are orthogonal. Orthogonalisation keeps the length of each drawn direction.
 TEST(Features, DrawOrthogonalDirections) {
   constexpr Index kSize = 6, kCount = 6;
   const auto directions = [&](bool is_orthogonal) {
-    // With k = d_k^(1/4) e_n, log φ_t = w_tn - 1/2 - log √m: the state of v = 1 at a single key.
+    // For the single key k = d_k^(1/4) e_n with v = 1, the state is φ(k), and log φ_t(k) = w_tn -
+    // 1/2 - log √m for m features.
     Tensor w({kCount, kSize});
     for (Index n = 0; n < kSize; ++n) {
       OperationInput input;
