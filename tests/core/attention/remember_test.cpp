@@ -277,7 +277,7 @@ TEST_P(Compressing, MatchesRowByRowReference) {
       for (const auto& [name, expected] : {std::pair("auto_encoding", auto_encoding_loss),
                                            {"attention_reconstruction", reconstruction_loss}}) {
         ASSERT_FALSE(losses[name].empty()) << name;
-        EXPECT_EQ(losses[name].front(), 0) << name << ": recorded before anything is compressed";
+        EXPECT_EQ(losses[name].front(), 0) << name << ": expected an initial loss of 0";
         ASSERT_EQ(losses[name].size(), old_count > 0 ? 2u : 1u) << name;
         EXPECT_NEAR(losses[name].back(), expected, 1e-4 * std::max(1.0, expected)) << name;
       }

@@ -167,7 +167,7 @@ TEST(CrossEntropy, AcceptsTargetsBelowSize) {
   EXPECT_NEAR(cross_entropy(x, IntTensor::from({1}, {2})).value()[0], std::log(2.0), 1e-6);
   try {
     cross_entropy(x, IntTensor::from({1}, {3}));
-    ADD_FAILURE() << "target 3 of a row of three was accepted";
+    ADD_FAILURE() << "accepted target 3 for a row of three logits";
   } catch (const InputError& e) {
     EXPECT_STREQ(e.what(), "cross_entropy: target 3: expected 0 to 2, or -1");
   }

@@ -50,7 +50,8 @@ TEST(Concat, JoinsAndSliceSplits) {
   EXPECT_TRUE(testing::close(slice(joined, 1, 0, 3).value(), a, 0));
   EXPECT_TRUE(testing::close(slice(joined, -2, 3, 1).value(), b, 0));
   EXPECT_EQ(slice(joined, 1, 4, 0).shape(), (Shape{2, 0, 4}));
-  EXPECT_EQ(slice(joined, 0, 1, 1).value().data(), joined.value().data() + 16) << "copied";
+  EXPECT_EQ(slice(joined, 0, 1, 1).value().data(), joined.value().data() + 16)
+      << "slice() copied its rows";
   EXPECT_THROW(concat({a, b}, 0), InputError);
   EXPECT_THROW(concat({}, 0), InputError);
   EXPECT_THROW(slice(joined, 1, 2, 3), InputError);

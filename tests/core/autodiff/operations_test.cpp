@@ -72,7 +72,7 @@ void check_gradients(const std::string& name, const Case& c) {
       Tensor expected = first_gradients[input].copy();
       for (float& g : expected) g *= static_cast<float>(pass);
       EXPECT_TRUE(testing::same_gradient(parameters[input].gradient(), expected, 1e-4))
-          << name << " input " << input << ", " << pass << " times";
+          << name << " input " << input << ", accumulated over " << pass << " passes";
     }
   }
 }
@@ -340,7 +340,7 @@ TEST(Operations, MatchFiniteDifferences) {
     }
     for (const Case& c : it->second) check_gradients(std::string(name), c);
   }
-  EXPECT_EQ(cases.size(), operation_names().size()) << "a case for an unknown operation";
+  EXPECT_EQ(cases.size(), operation_names().size()) << "some cases are for unknown operations";
 }
 
 }  // namespace ATTNSCOPE_FILE

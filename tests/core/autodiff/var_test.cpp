@@ -30,7 +30,7 @@ TEST(Var, AccumulatesGradients) {
   const Tensor first = x.gradient();
   backward(sum(scale(x, 4)));
   EXPECT_EQ(x.gradient()[0], 6);
-  EXPECT_EQ(first[0], 2) << "a gradient held elsewhere was overwritten";
+  EXPECT_EQ(first[0], 2) << "an earlier copy of the gradient was overwritten";
   Var(x).clear_gradient();
   EXPECT_FALSE(x.gradient().defined());
 }

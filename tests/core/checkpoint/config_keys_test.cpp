@@ -39,13 +39,13 @@ void add_differences(const Json& before, const Json& after, const std::string& p
   if (before.is_object() && after.is_object()) {
     for (const auto& [key, value] : before.items()) {
       if (!after.contains(key)) {
-        changes.push_back(path + key + " away");
+        changes.push_back(path + key + " removed");
       } else {
         add_differences(value, after[key], path + key + ".", changes);
       }
     }
     for (const auto& [key, value] : after.items()) {
-      if (!before.contains(key)) changes.push_back(path + key + " new");
+      if (!before.contains(key)) changes.push_back(path + key + " added");
     }
     return;
   }
@@ -181,8 +181,8 @@ TEST_P(ConfigKeys, EffectsMatchGolden) {
     }
   };
   add_effects({});
-  text += "with its default value\n" + testing::wrapped_entries(default_values);
-  text += "without effect\n" + testing::wrapped_entries(without_effect);
+  text += "keys with default values\n" + testing::wrapped_entries(default_values);
+  text += "keys without effect\n" + testing::wrapped_entries(without_effect);
   EXPECT_TRUE(testing::matches_golden(text, "core/checkpoint/keys/" + GetParam() + ".txt"));
 }
 

@@ -175,7 +175,7 @@ TEST_P(Layouts, RejectInfinity) {
               std::string::npos);
     return;
   }
-  FAIL() << "no embedding";
+  FAIL() << "the file has no embedding";
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Layouts, ::testing::Values(gpt2, llama, gpt_neox, native),

@@ -81,7 +81,7 @@ TEST(CheckpointMemory, PeakIsCloseToFileSize) {
     write_model(folder.path(), half);
     EXPECT_GT(std::filesystem::file_size(folder.path() / "model.safetensors"), 45'000'000U);
     const int percent = peak_percent_in_child(folder.path());
-    EXPECT_GT(percent, 50) << "nothing was measured";
+    EXPECT_GT(percent, 50) << "the peak was not measured";
     EXPECT_LT(percent, 150) << (half ? "F16" : "F32");
   }
 }

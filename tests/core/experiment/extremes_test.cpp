@@ -195,7 +195,7 @@ class Extremes : public ::testing::Test {
       if (outcome.finished || !outcome.refusal.empty()) break;
     }
     if (is_thorough()) {
-      std::printf("%-52s wall %4.0f ms, worked %4.0f ms, peak %5.0f MB%s %s\n", name.c_str(),
+      std::printf("%-52s stopped in %4.0f ms (%4.0f ms CPU), peak %5.0f MB%s %s\n", name.c_str(),
                   1e3 * worst.wall_seconds, 1e3 * worst.busy_seconds,
                   static_cast<double>(worst.peak) / 1e6, worst.finished ? ", finished" : "",
                   worst.refusal.c_str());
@@ -294,7 +294,8 @@ TEST_F(Extremes, TrainingStepCanBeCancelled) {
       for (;;) trainer.step();
     });
     if (is_thorough())
-      std::printf("a step after %d ms: %.0f ms\n", moment, 1e3 * outcome.busy_seconds);
+      std::printf("training cancelled after %d ms: stopped in %.0f ms\n", moment,
+                  1e3 * outcome.busy_seconds);
     EXPECT_EQ(outcome.refusal, "");
     EXPECT_LE(outcome.busy_seconds, kMaxSeconds) << moment;
   }

@@ -126,7 +126,7 @@ TEST_F(Run, RejectsPositionsBeyondTrainedEncoding) {
   run_spec.overlong = Overlong::All;
   try {
     run(run_spec);
-    FAIL() << "accepted positions beyond the trained ones";
+    FAIL() << "accepted more positions than the model was trained on";
   } catch (const InputError& error) {
     const std::string message = error.what();
     EXPECT_NE(message.find("overlong: the learned of this model"), std::string::npos) << message;

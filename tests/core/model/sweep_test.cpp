@@ -163,8 +163,8 @@ Verdict judge_gradient(const SweepModel& swept, const Distortion& factor) {
   const Slopes measured = slopes(swept, prediction, kStep);
   Verdict verdict{.is_correct = error_of(prediction, measured.central()) <= kTolerance,
                   .rough = is_rough(swept, prediction, measured)};
-  verdict.message = "a slope of " + std::to_string(measured.central()) + ", the gradient says " +
-                    std::to_string(prediction.slope) + ", of a length of " +
+  verdict.message = "measured slope " + std::to_string(measured.central()) + ", predicted slope " +
+                    std::to_string(prediction.slope) + ", gradient norm " +
                     std::to_string(prediction.length);
   if (!verdict.is_correct && verdict.rough) {
     verdict.elsewhere = true;
@@ -199,7 +199,7 @@ TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
       const Verdict verdict = judge_gradient(swept_model, undistorted);
       EXPECT_TRUE(verdict.is_correct)
           << swept_model.name << ", " << swept_model.batch.length() << " tokens"
-          << (verdict.elsewhere ? ", at no other points either: " : ": ") << verdict.message;
+          << (verdict.elsewhere ? ", nor at other points: " : ": ") << verdict.message;
       counts[swept_model.model.config.groups[0][0].variant.id] +=
           {1, verdict.rough, verdict.elsewhere};
     } catch (const std::exception& e) {

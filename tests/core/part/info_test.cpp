@@ -121,7 +121,7 @@ void expect_complete(const Info& info) {
     EXPECT_TRUE(names.insert(w.name).second);
     EXPECT_TRUE(w.help.ends_with('.'));
     ASSERT_TRUE(w.shape != nullptr);
-    EXPECT_TRUE(w.file.optional || w.initial) << "a model cannot be created";
+    EXPECT_TRUE(w.file.optional || w.initial) << "required weight without initial values";
     if (!w.initial || !info.uses(w, values)) continue;
     const Shape shape = w.shape(sizes, values);
     const Tensor first = w.initial(shape, sizes, values, 7),

@@ -18,13 +18,13 @@ Columns columns_of(const Pattern& pattern, Index head, Index query) {
   Columns columns;
   std::int32_t begin = -1;
   for (const Run& run : pattern.row(head, query)) {
-    EXPECT_LE(begin, run.begin) << "not sorted";
+    EXPECT_LE(begin, run.begin) << "runs are not sorted";
     begin = run.begin;
     EXPECT_GE(run.step, 1);
     EXPECT_GT(run.count(), 0);
     for (Index c = run.begin; c < run.end; c += run.step) {
       EXPECT_TRUE(c >= 0 && c < pattern.keys());
-      EXPECT_TRUE(columns.emplace(c, run.rule).second) << "column " << c << " twice";
+      EXPECT_TRUE(columns.emplace(c, run.rule).second) << "column " << c << " occurs twice";
     }
   }
   return columns;
@@ -122,7 +122,7 @@ TEST(Pattern, StoresOneRunPerRowOfDensePatterns) {
   EXPECT_TRUE(causal.allowed(0, 0, 3));
   EXPECT_FALSE(causal.allowed(0, 0, 4));
   EXPECT_EQ(causal.row_size(0, 999), 1003);
-  EXPECT_EQ(causal.row_size(5, 999), 1003) << "heads share the rows";
+  EXPECT_EQ(causal.row_size(5, 999), 1003) << "rows do not apply to all heads";
 }
 
 TEST(Pattern, StoresStartsOfRows) {

@@ -140,7 +140,7 @@ TEST(EncodingBounds, DefineShapesOfAxialWeights) {
   EXPECT_EQ(column[0], 3);
   EXPECT_LT(row[1], 0);
   EXPECT_LT(column[1], 0);
-  EXPECT_NE(row[1], column[1]) << "sizes are independent";
+  EXPECT_NE(row[1], column[1]) << "the sizes share a placeholder";
   const WeightInfo& embedding = weight_of("learned", "pos.embedding");
   EXPECT_TRUE(embedding.used(parse_encoding(R"({"type": "learned"})").values));
   EXPECT_FALSE(embedding.used(parse_encoding(R"({"type": "learned", "columns": 1})").values));
@@ -208,7 +208,7 @@ TEST(Positions, StayWithinTheirTable) {
   EXPECT_NO_THROW(embed(4));
   try {
     embed(5);
-    ADD_FAILURE() << "position 5 of a table of 5";
+    ADD_FAILURE() << "accepted position 5 of a table with 5 rows";
   } catch (const InputError& e) {
     EXPECT_TRUE(std::string(e.what()).starts_with("pos.embedding: expected at least 6"))
         << e.what();

@@ -34,8 +34,8 @@ TEST(T5Bucket, MatchesTheDefinition) {
         for (Index offset = -1200; offset <= 1200; ++offset) {
           ASSERT_EQ(t5_bucket({buckets, max_distance, bidirectional}, offset),
                     defined_bucket(buckets, max_distance, bidirectional, offset))
-              << buckets << " buckets to " << max_distance
-              << (bidirectional ? ", bidirectional, " : ", ") << offset;
+              << buckets << " buckets, max_distance " << max_distance
+              << (bidirectional ? ", bidirectional, offset " : ", offset ") << offset;
         }
       }
     }
@@ -59,7 +59,7 @@ TEST(T5Bucket, KeepsExactLogarithms) {
         Exact{10, 160, 20, 7}, Exact{10, 160, 80, 9}, Exact{19, 16, 12, 14}, Exact{19, 288, 18, 11},
         Exact{19, 288, 36, 13}, Exact{19, 288, 144, 17}, Exact{19, 676, 78, 14}}) {
     EXPECT_EQ(t5_bucket({e.buckets, e.most, false}, -e.distance), e.bucket)
-        << e.buckets << " to " << e.most << ", " << e.distance;
+        << e.buckets << " buckets, max_distance " << e.most << ", distance " << e.distance;
     EXPECT_EQ(t5_bucket({2 * e.buckets, e.most, true}, e.distance), e.buckets + e.bucket);
   }
   EXPECT_EQ(t5_bucket({32, 4096, false}, -4096), 31);

@@ -118,7 +118,7 @@ TEST(GatedSums, MatchTheRecurrence) {
     }
     EXPECT_TRUE(close(weighted_sum, expected.output, 1e-4)) << length;
     EXPECT_TRUE(close(evaluate(input, cpu_backend(), {}).output.value(), expected.output, 1e-4))
-        << length << ", by blocks";
+        << length << ", computed in blocks";
   }
 }
 
