@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs missing packages, builds, and runs all tests.
-#   tests/run.sh [--sanitize [address|thread]] [CTEST'S ARGUMENTS]     -R NAME runs some of the tests
-# --sanitize address (or --sanitize alone): under AddressSanitizer and UndefinedBehaviorSanitizer, in
-# build-sanitize. --sanitize thread: multithreaded tests (tests/threads) under ThreadSanitizer, in
-# build-sanitize-thread.
+#   tests/run.sh [--sanitize [address|thread]] [CTEST'S ARGUMENTS]     -R NAME runs matching tests
+# --sanitize, --sanitize address: builds in build-sanitize and runs all tests under AddressSanitizer
+# and UndefinedBehaviorSanitizer. --sanitize thread: builds in build-sanitize-thread and runs the
+# multithreaded tests (tests/threads) under ThreadSanitizer.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -31,11 +31,11 @@ case ${1:-} in
       export LSAN_OPTIONS=suppressions=$top/tests/support/leaks.supp:print_suppressions=0
     else
       build=${ATTNSCOPE_BUILD:-$top/build-sanitize-thread}
-      # -O1: race detection only needs the accesses, and the build takes half as long.
+      # -O1 halves the build time, and preserves the memory accesses that race detection checks.
       options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
         -DATTNSCOPE_SANITIZE=thread)
       export TSAN_OPTIONS=suppressions=$top/tests/threads/races.supp:halt_on_error=1
-      # Each action is about ten times slower.
+      # Each action is about ten times slower under ThreadSanitizer.
       export ATTNSCOPE_MONKEY_ACTIONS=${ATTNSCOPE_MONKEY_ACTIONS:-300}
     fi
     ;;

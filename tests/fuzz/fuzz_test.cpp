@@ -19,11 +19,11 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// Limits per input. Most seeds have a few kilobytes, models at most a few megabytes.
+// Limits. Most seeds have a few kilobytes; models have at most a few megabytes.
 constexpr std::size_t kMaxMemory = std::size_t{192} << 20;
 constexpr double kMaxSeconds = 5;  // CPU time
 constexpr int kHangSeconds = 60;   // CPU time after which the program is aborted
-constexpr int kMaxInputs = 2500;   // per target, regardless of the machine
+constexpr int kMaxInputs = 2500;   // per target, on machines of any speed
 constexpr std::size_t kMaxInputBytes = 200000;
 
 double processor_seconds() {
@@ -32,7 +32,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Current input, for the report of a crash.
+// Input that the signal handler writes to a file.
 const std::string* current_input = nullptr;
 char crash_message[200];
 
@@ -136,7 +136,7 @@ std::vector<std::string> target_names() {
 INSTANTIATE_TEST_SUITE_P(Target, Fuzz, ::testing::ValuesIn(target_names()),
                          [](const auto& info) { return info.param; });
 
-// Code behind the first checks of a reader would not be tested if its seeds were rejected.
+// A reader that rejects its seeds would leave the code behind its first checks untested.
 TEST(FuzzTargets, AcceptTheirSeeds) {
   for (const Target& target : targets()) {
     int accepted = 0, count = 0;

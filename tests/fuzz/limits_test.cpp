@@ -1,6 +1,6 @@
-// Small files with a potentially large cost. Memory must be proportional to the size of a file,
-// unless the file is rejected before allocation; four times the size may cost about four times the
-// time (assets/docs/guarantees.md).
+// Small files with a potentially large cost. The memory and time of a reader must be proportional
+// to the size of its file, unless it rejects the file before allocation
+// (assets/docs/guarantees.md).
 #include "core/base/limits.h"
 
 #include <gtest/gtest.h>
@@ -50,8 +50,8 @@ Cost measure_cost(const std::function<void()>& read) {
   return cost;
 }
 
-// Compares times of at least a few milliseconds; a quadratic reader would need 16 times as long for
-// four times the size.
+// Times below kMinSeconds count as kMinSeconds. For four times the size, a quadratic reader would
+// need 16 times as long.
 void expect_linear(const Cost& once, const Cost& four_times) {
   constexpr double kMinSeconds = 0.002, kMaxRatio = 9;
   EXPECT_LT(four_times.seconds, kMaxRatio * std::max(once.seconds, kMinSeconds));
@@ -81,7 +81,7 @@ TEST(Limits, BoundJsonOf31Megabytes) {
   };
   const Cost quarter_cost = cost(31 * kMegabyte / 32), full_cost = cost(31 * kMegabyte / 8);
   expect_linear(quarter_cost, full_cost);
-  EXPECT_LT(full_cost.bytes, 1400 * kMegabyte);  // 350 bytes per object of 8
+  EXPECT_LT(full_cost.bytes, 1400 * kMegabyte);  // 350 bytes per 8-byte object
 }
 
 TEST(Limits, BoundNestedJson) {
@@ -118,7 +118,8 @@ std::string little_endian(std::uint64_t value, std::size_t bytes) {
   return {reinterpret_cast<const char*>(&value), bytes};
 }
 
-// Deflated stream of up to four gigabytes of zeros: identical blocks of 64 MB except for the last.
+// Raw deflate stream of zeros. Each megabyte is a separate block; all blocks except the last one
+// are identical and can be repeated.
 std::string deflated_zeros(std::size_t megabytes) {
   std::string out;
   z_stream stream{};
@@ -137,8 +138,7 @@ std::string deflated_zeros(std::size_t megabytes) {
   return out;
 }
 
-// Archive with one deflated member, whose unpacked size is `declared_size` according to the
-// directory.
+// Archive with one deflated member. Its headers declare an unpacked size of `declared_size`.
 std::string archive_of(const std::string& packed, std::uint64_t declared_size) {
   const std::string name = "a.npy";
   const std::string common_fields =
@@ -154,10 +154,10 @@ std::string archive_of(const std::string& packed, std::uint64_t declared_size) {
          little_endian(0, 2);
 }
 
-// 3.9 MB that unpack to 4 GB: only the beginning of a member is unpacked if it is not an array.
+// An archive of 3.9 MB that unpacks to 4 GB. If a member is not an array, only its beginning is
+// unpacked.
 TEST(Limits, BoundArchiveThatUnpacksTo4Gigabytes) {
-  const std::string repeated_stream =
-      deflated_zeros(16);  // the complete stream is 256 times as long
+  const std::string repeated_stream = deflated_zeros(16);  // repeated 256 times below
   std::string packed;
   for (int i = 0; i < 255; ++i)
     packed += repeated_stream.substr(0, repeated_stream.size() * 15 / 16);
@@ -175,7 +175,7 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-// A chunk of 1.5 MB whose text would unpack to 1.5 GB.
+// A PNG chunk of 1.5 MB whose text would unpack to 1.5 GB.
 TEST(Limits, BoundImageWithLongText) {
   std::string text = "Comment";
   text += std::string("\0\0\x78\x9c", 4);
@@ -193,7 +193,7 @@ TEST(Limits, BoundImageWithLongText) {
   EXPECT_LT(cost.bytes, 2 * limits::kMaxPngText);
 }
 
-// A row of 67 million pixels in a hundred bytes.
+// A PNG file of a hundred bytes that declares a row of 67 million pixels.
 TEST(Limits, BoundImageWithWideRow) {
   const auto path =
       fuzz::write_input_file("f.png", fuzz::source_file("tests/fuzz/found/png/wide-row"));

@@ -35,7 +35,7 @@ void uncount_block(void* block) {
 }  // namespace
 
 #ifndef __SANITIZE_ADDRESS__
-// Replaces malloc() and related functions. glibc's __libc_malloc() etc. allocate the memory.
+// Replacements for malloc() and related functions, which allocate with glibc's __libc_malloc() etc.
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);

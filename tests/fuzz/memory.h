@@ -1,5 +1,5 @@
-// Counts all memory that this program allocates, including C libraries. Inactive under
-// AddressSanitizer, which replaces the allocator: kCountsMemory is false, and counts are 0.
+// Counts all memory that this program and its libraries allocate. Under AddressSanitizer, which
+// replaces the allocator, kCountsMemory is false and counts are 0.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline constexpr bool kCountsMemory = false;
 inline constexpr bool kCountsMemory = true;
 #endif
 
-void begin_counting();       // resets the peak; counts from the current memory on
-std::size_t counted_peak();  // peak in bytes after begin_counting()
+void begin_counting();       // resets the peak to the current memory
+std::size_t counted_peak();  // peak since begin_counting(), in additional bytes
 
 }  // namespace attnscope::fuzz

@@ -141,7 +141,8 @@ std::string mutate_json(const std::string& input, const MutateBytes& mutate_byte
   return root.dump(-1, Json::BadUtf8::Replace);
 }
 
-// Format: [8 bytes: length] header, tensors. Two thirds of the mutants have valid data offsets.
+// A safetensors file consists of the header's length (8 bytes), the JSON header and the tensors.
+// Two thirds of the mutants with a JSON header have valid data offsets.
 std::string mutate_safetensors(const std::string& input, const MutateBytes& mutate_bytes,
                                Random& random) {
   std::uint64_t length = 0;
@@ -154,8 +155,8 @@ std::string mutate_safetensors(const std::string& input, const MutateBytes& muta
   } else {
     header = mutate_json(header, mutate_bytes, random);
   }
-  // Repairs offsets: contiguous tensors with sizes according to their shapes. Most inputs would
-  // otherwise be rejected immediately.
+  // Repairs offsets, so that tensors are contiguous and have the sizes of their shapes. Readers
+  // would otherwise reject most inputs immediately.
   Json root = Json::parse_or_null(header);
   if (root.is_object() && below(3, random) != 0) {
     std::size_t offset = 0;

@@ -1,7 +1,7 @@
-// Completeness of the fuzz targets: every reader of external bytes must have a target. Checks
-// functions declared in headers with a reader's name (read_..., parse_..., load_..., ..._from_...),
-// and sources that obtain bytes directly. Each must be called in a target, or listed here with the
-// reason for its absence.
+// Checks that the fuzz targets are complete: every reader of external bytes must have a target.
+// Readers are functions that a header declares as read_..., parse_..., load_... or ..._from_...,
+// and source files that obtain bytes directly. A reader without a target must be listed here with
+// the reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_model_files", "model cards: target card"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
 
-// Sources that obtain bytes directly: their target, or the reason for its absence.
+// Source files that obtain bytes directly, each with its target or the reason why it has none.
 const std::map<std::string, std::string> kByteSources{
     {"core/base/file.cpp", "read_file"},
     {"core/base/folder_lock.cpp", "a lock that is never read"},

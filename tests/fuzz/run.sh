@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes the readers with libFuzzer under AddressSanitizer and UndefinedBehaviorSanitizer.
-#   tests/fuzz/run.sh [--seconds N] [TARGET...]     60 seconds each; all targets
-# Installs Clang if it is missing, builds, creates the corpora from test data, and stores findings in
-# $ATTNSCOPE_FUZZ_FINDINGS (BUILD/findings). Exits with status 1 if there are findings.
+#   tests/fuzz/run.sh [--seconds N] [TARGET...]     default: 60 seconds each, all targets
+# Installs Clang if it is missing, builds the targets, creates the corpora from test data, and
+# stores findings in $ATTNSCOPE_FUZZ_FINDINGS (default: BUILD/findings). Exits with status 1 if
+# there are findings.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -10,7 +10,7 @@
 
 namespace attnscope::fuzz {
 
-// Format of an input, which mutations respect: valid lengths, checksums, JSON syntax.
+// Format of an input. Mutations usually preserve valid lengths, checksums and JSON syntax.
 enum class Format { Bytes, Json, Safetensors, Npy, Zip, Png, Folder };
 
 struct Target {
@@ -53,7 +53,8 @@ Target input_file_target();
 Target drawn_target();
 Target options_target();
 
-// Several files in one input: each begins with kFileMark, its name and a line break.
+// One input can contain several files. Each file is kFileMark, its name, a line break and its
+// bytes.
 inline constexpr const char* kFileMark = "\x1e==> ";
 using Files = std::map<std::string, std::string>;  // bytes by name
 std::string pack(const Files& files);
@@ -63,7 +64,7 @@ Files unpack(const std::string& input);  // removes invalid characters from name
 std::filesystem::path write_folder(const Files& files);
 std::filesystem::path write_input_file(const std::string& name, const std::string& bytes);
 
-// Files in the source folder, for seeds.
+// Files of the source folder, as seeds. Paths and folders are relative to the source folder.
 std::string source_file(const std::string& path);
 std::vector<std::string> files_below(const std::string& folder, const std::string& ending,
                                      std::size_t max_bytes);  // contents of files

@@ -77,7 +77,7 @@ void read_gguf_file(const std::string& input) {
   const auto ignore_errors = [](const auto& work) {
     try {
       work();
-    } catch (const InputError&) {  // the next part is still tried
+    } catch (const InputError&) {  // continues with the next reader
     }
   };
   ignore_errors([&] { gguf_tokenizer(read_gguf(path).metadata, "f")->encode("A b."); });
@@ -183,7 +183,7 @@ std::vector<std::string> png_seeds() {
   return seeds;
 }
 
-// PNGs, and a small image of each format that is easy to write by hand.
+// PNG files, and one small image in each of several simple formats.
 std::vector<std::string> picture_seeds() {
   std::vector<std::string> seeds = png_seeds();
   seeds.emplace_back("P5 2 2 255\n\0\x40\x80\xff", 15);

@@ -24,7 +24,7 @@ std::vector<std::string> attend_seeds() {
   return seeds;
 }
 
-// Reads tensors.npz, .npy or .safetensors, with tokens.json or tokens.txt.
+// Reads an .npz, .npy or .safetensors file with token labels from tokens.json or tokens.txt.
 void read_tensors(const std::string& input) {
   const Files files = unpack(input);
   const auto folder = write_folder(files);
@@ -44,7 +44,7 @@ std::string small_npy() {
          std::string(reinterpret_cast<const char*>(&length), 2) + header + std::string(16, '\0');
 }
 
-// Single arrays, attention and q with k in safetensors files, and an archive.
+// Arrays with token labels, safetensors files with attention or with q and k, and an archive.
 std::vector<std::string> tensors_seeds() {
   const auto safetensors = [](const std::string& header, std::size_t bytes) {
     const std::uint64_t length = header.size();
@@ -73,7 +73,7 @@ std::vector<std::string> input_seeds() {
   return files_below("assets/samples", ".safetensors", 20000);
 }
 
-// Reads each file as a mask and as edges, according to its extension.
+// Reads each file as a mask and as edges. The extension of a file determines its format.
 void read_drawn(const std::string& input) {
   const Files files = unpack(input);
   const auto folder = write_folder(files);

@@ -75,7 +75,7 @@ void read_text(const std::string& input) {
     for (const fs::path& folder : references()) {
       try {
         list.push_back(load_tokenizer(folder));
-      } catch (const InputError&) {  // the folder belongs to other tests
+      } catch (const InputError&) {  // a folder that only other tests use
       }
     }
     return list;

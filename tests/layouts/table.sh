@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the table of assets/docs/layouts.md: tests/layouts/table.sh [BUILD_FOLDER]
+# Updates the table in assets/docs/layouts.md: tests/layouts/table.sh [BUILD_FOLDER]
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -10,7 +10,7 @@
 
 namespace attnscope::testing {
 
-// Input ids for these models.
+// Valid input ids for all of these models.
 inline const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
 
 inline std::shared_ptr<const Trace> run_case(const std::string& model,

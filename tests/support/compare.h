@@ -1,4 +1,4 @@
-// Comparisons that fail on NaN, random tensors and temporary folders, for all tests.
+// For all tests: comparisons that fail on NaN, random tensors, temporary folders.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,22 +11,23 @@
 
 namespace attnscope::testing {
 
-// NotComparable: shapes differ, or an element is NaN or an infinity that the other tensor lacks;
-// these tensors are neither close nor different.
+// Tensors are NotComparable, thus neither close nor different, if their shapes differ, or if an
+// element is NaN, or is infinite and unequal to the element of the other tensor.
 enum class Agreement { Same, Different, NotComparable };
 struct Comparison {
   Agreement agreement;
-  std::string message;  // largest difference and its element, also if the tensors agree
+  std::string message;  // largest difference and its element, even if it is allowed
 };
-// Same: max |got - expected| <= tolerance * max(1, max |expected|) over finite numbers.
+// Tensors are the Same if max |got - expected| <= tolerance * max(1, max |expected|) over finite
+// elements.
 Comparison compare(const Tensor& got, const Tensor& expected, double tolerance);
 
 ::testing::AssertionResult close(const Tensor& got, const Tensor& expected,
                                  double tolerance = 2e-5);
-// Not the negation of close(): also false for NaN and different shapes.
+// Unlike the negation of close(), fails for NaN and different shapes.
 ::testing::AssertionResult differs(const Tensor& got, const Tensor& expected, double tolerance);
 
-// Normal numbers, deterministic in the seed.
+// Normally distributed numbers with standard deviation `scale`; equal for equal seeds.
 Tensor random_tensor(Shape shape, std::uint64_t seed, double scale = 1.0);
 
 // A new folder that is removed with its content at the end of the scope.

@@ -1,4 +1,4 @@
-// Cases in tests/conformance, for tests of the program and of the rooms that they cover.
+// Cases in tests/conformance, for tests of the program and of its parts.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@ namespace attnscope::testing {
 std::filesystem::path conformance_folder();
 std::vector<std::string> conformance_names();  // sorted, without extensions
 
-// Expects all tensors of `expected` in `got`: floats within the tolerance of the cases, other types
-// equal.
+// Expects that `got` contains all tensors of `expected`: floats within a tolerance, equal elements
+// of other types.
 void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected);
 
 // Executes a case in this process on the CPU and checks its numbers or its rejection.

@@ -1,4 +1,4 @@
-// Contents of GGUF files for tests.
+// Writer of GGUF files for tests.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class GgufWriter {
   void add_reals(const std::string& key, const std::vector<float>& values);
   void add_integers(const std::string& key, const std::vector<std::int32_t>& values);
   void add_tensor(const std::string& name, const StoredTensor& tensor);
-  // Raw bytes of a value with its type's number, for malformed files.
+  // Adds a value with this GGUF type number and these raw bytes, for malformed files.
   void add_raw(const std::string& key, std::uint32_t type, const std::string& bytes);
 
   std::string bytes() const;
@@ -32,7 +32,7 @@ class GgufWriter {
   std::string metadata_, entries_, data_;
 };
 
-// Little-endian bytes of a number or a length-prefixed string, as in the file.
+// Bytes of a little-endian number or of a length-prefixed string, as in GGUF files.
 std::string gguf_bytes(std::uint32_t value);
 std::string gguf_bytes(std::uint64_t value);
 std::string gguf_bytes(const std::string& text);

@@ -20,7 +20,7 @@ std::string number_text(double value) {
   return text;
 }
 
-// Sizes of a small model, different from each other where possible.
+// Dimensions of a small model, different from each other where possible.
 Dimensions small_dimensions() {
   Dimensions n;
   n.model = 24;
@@ -176,7 +176,7 @@ bool equal_but_for_rounding(const std::string& expected, const std::string& text
       b += 7;
     } else if ((*a == '-' || is_digit(*a)) && (*b == '-' || is_digit(*b))) {
       const LeadingNumber x(a), y(b);
-      if (x.length == 0 || y.length == 0) {  // a dash
+      if (x.length == 0 || y.length == 0) {  // "-" without a number
         if (*a++ != *b++) return false;
         continue;
       }
@@ -302,7 +302,7 @@ std::string NamesByResult::text() const {
   text += wrapped_entries(entries);
   if (is_updating()) return write_golden(text, path);
 
-  // Compares with the file's values in order; the file rounds values to six digits.
+  // Compares with the values of the file in order. The file contains values with six digits.
   const std::string expected = read_file(golden_path(path));
   std::istringstream lines(expected);
   std::size_t index = 0;

@@ -1,4 +1,4 @@
-// Golden files: expected output, stored as text in tests/.
+// Golden files, which contain the expected output of tests as text.
 //
 // Paths are relative to tests/. With ATTNSCOPE_UPDATE_GOLDEN=1 in the environment, the functions
 // below write the file instead of comparing with it, and succeed.
@@ -18,14 +18,15 @@ using Flags = std::vector<std::pair<std::string, bool>>;
 
 // Lists the names of the set flags, each after a space.
 std::string describe(const Flags& flags);
-// Describes each parameter on a line: kind, flags, limits, default, illustrative defaults for 7 and
-// 64 tokens.
+// Describes each parameter on a line: kind, limits, flags, default, illustrative defaults for 7 and
+// 64 tokens, slider range.
 std::string describe(const std::vector<Parameter>& parameters);
-// Describes id, flags, parameters and weights. The line of a weight has its flags, and the shape,
-// mean and root mean square of its initial values in a small model.
+// Describes id, flags, parameters and weights. Each weight has a line with its flags, its shape in
+// a small model, and the mean and root mean square of its initial values.
 std::string describe(const Info& info, const Flags& flags);
 
-// Joins the entries by " | " in indented lines of at most 100 columns where possible.
+// Joins the entries by " | " and wraps them into indented lines of at most 100 columns, if they are
+// short enough.
 std::string wrapped_entries(const std::vector<std::string>& entries);
 
 // Names grouped by result, in the order in which the results first occur.
@@ -39,16 +40,16 @@ class NamesByResult {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups_;
 };
 
-// Compares exactly.
+// Compares `text` with the golden file exactly.
 ::testing::AssertionResult matches_golden(const std::string& text, const std::string& path);
 
-// Compares text whose numbers may differ in their last digit between processors: numbers with a
-// decimal point or before a percent sign by one unit in their last digit, colours (#rrggbb) by 3
-// per channel. The remaining text must be equal.
+// Compares text whose numbers may differ between processors. Numbers with a decimal point, an
+// exponent or a percent sign may differ by one unit of their last digit, colours (#rrggbb) by 3 per
+// channel. All other text must be equal.
 ::testing::AssertionResult matches_golden_rounded(const std::string& text, const std::string& path);
 
 // Values by name ("GROUP: NAME"), compared with a tolerance relative to max(1, |expected|). The
-// file lists a group's values below its name.
+// file lists the values of a group below the name of the group.
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
 ::testing::AssertionResult numbers_match_golden(const NamedNumbers& numbers, double tolerance,
                                                 const std::string& path);

@@ -144,7 +144,7 @@ class ReadableSvg {
   }
   void operator()(const Text& item) {
     const char* const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-    // Rotated about the anchor, then down to the baseline.
+    // Rotates the text about its anchor, then shifts it down to the baseline.
     text_ += "<text" + attribute("x", coordinate(item.at.x)) +
              attribute("y", coordinate(item.at.y)) +
              attribute("dy", coordinate(kBaselineShift * item.size)) +
@@ -187,7 +187,8 @@ class ReadableSvg {
   }
 
  private:
-  // Consecutive segments of one style are a dashed line: one element.
+  // At least kDashes consecutive lines of one style are a dashed line, which is written as one
+  // element.
   static constexpr std::size_t kDashes = 8;
   static std::size_t count_dashes(const std::vector<Item>& items, std::size_t first) {
     const auto* begin = std::get_if<Line>(&items[first]);

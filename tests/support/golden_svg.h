@@ -1,4 +1,4 @@
-// Golden SVG pictures: display lists written so that a diff shows what moved.
+// Golden SVG files of display lists, written so that a diff shows which items changed.
 //
 // One element per line, coordinates with one decimal, text as <text>. A heat map is a rectangle
 // whose <title> summarises its cells. Handles and hit targets are elements, too.
@@ -13,14 +13,15 @@
 
 namespace attnscope::testing {
 
-// Characters of equal width: layouts do not depend on the fonts of a machine.
+// Text measure with characters of equal width, so that layouts do not depend on installed fonts.
 class PlainMeasure : public TextMeasure {
  public:
   double width(const std::string& text, double size, bool bold) const override;
 };
 
 std::string readable_svg(const DisplayList& list);
-// Adds the plot area, the handles, and the hits at 3 x 3 points of the plot or page.
+// Adds the plot area, the handles, and the hits at 3 x 3 points of the plot, or of the page if
+// there is no plot.
 std::string readable_svg(const ViewLayout& layout);
 
 ::testing::AssertionResult matches_golden_svg(const DisplayList& list, const std::string& path);
@@ -32,13 +33,13 @@ struct PageStyle {
   bool framed = true, dark = false;
   std::optional<Point> pointer{};
 };
-// Lays out the session's view, measured with PlainMeasure.
+// Lays out the session's view with PlainMeasure.
 ViewLayout lay_out_plain(const Trace& trace, const Session& session, const Findings& findings,
                          const PageStyle& style = {});
 
-// Describes each matrix of the view's data on a line: shape, number of missing values, minimum,
-// maximum and mean, first and last row label. Returns the error message if the view has no data;
-// empty if the kind of view never has data.
+// Describes each matrix of the view's data on a line: name, shape, minimum, maximum, mean, number
+// of missing values, first and last row label. Returns the error message if the view has no data
+// for this trace, or "" if the view never exports data.
 std::string describe_data(const Trace& trace, const Session& session, const Findings& findings);
 
 }  // namespace attnscope::testing

@@ -6,7 +6,7 @@
 namespace attnscope::testing {
 namespace {
 
-// Elements of `values` to vary: evenly spread, and the one with the largest gradient.
+// Indices of elements to vary: evenly spread, and the element with the largest gradient.
 std::vector<Index> select_elements(const Tensor& gradient, const Tensor& values,
                                    Index max_elements) {
   std::vector<Index> elements;
@@ -46,7 +46,7 @@ double central_difference(float& number, float step, const std::function<double(
   }
   struct Probe {
     Index element;
-    double expected, error;  // values of the best step
+    double expected, error;  // of the step with the smallest error
   };
   std::vector<Probe> probes;
   double largest = 0;

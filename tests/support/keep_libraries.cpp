@@ -1,5 +1,5 @@
-// Disables dlclose in sanitizer builds: LeakSanitizer reports at exit and can name the source of a
-// leak only while its library is loaded, but OpenGL libraries are unloaded with the window. See
+// Disables dlclose() in sanitizer builds. LeakSanitizer reports leaks at exit and cannot name a
+// leak's source in an unloaded library. OpenGL libraries would be unloaded with the window. See
 // leaks.supp.
 extern "C" int dlclose(void*) noexcept;
 extern "C" int dlclose(void*) noexcept {

@@ -12,9 +12,11 @@ namespace {
 
 constexpr Index kVocabulary = 7;
 constexpr Index kTokensOfStep = 3;  // return, state, action
-// Some variants require a multiple of a block size, or an image's width times its height.
+// Tried in order. Some variants require a multiple of a block size, or an image's width times its
+// height.
 constexpr Index kLengths[] = {12, 16, 9, 64, 256};
-// Larger weights than at initialisation: near-zero values would hide errors.
+// Standard deviation of the noise added to initial weights, whose near-zero values would hide
+// errors.
 constexpr double kSpread = 0.3;
 
 ModelConfig make_config(const SweepPair& pair, const Choice& variant, const Choice& encoding,
@@ -42,7 +44,7 @@ ModelConfig make_config(const SweepPair& pair, const Choice& variant, const Choi
   return c;
 }
 
-// First length that is valid for the model.
+// Config with the first length that is valid for the model; nullopt if there is none.
 std::optional<ModelConfig> possible_config(const SweepPair& pair, const Choice& variant,
                                            const Choice& encoding, bool causal, bool in_segments) {
   for (const Index length : kLengths) {
@@ -102,7 +104,7 @@ struct RunMode {
   bool causal, in_segments;
 };
 
-// Recurrent variants are also run in segments.
+// Variants with a memory also run in segments.
 std::vector<RunMode> run_modes(const Variant& variant) {
   if (!variant.memory.remember) return {{true, false}, {false, false}};
   return {{true, false}, {false, false}, {true, true}};

@@ -15,7 +15,7 @@ namespace attnscope::testing {
 struct SweepModel {
   std::string name;  // "universal, gru, local with alibi"
   Model model;
-  Batch batch;  // one item, with targets
+  Batch batch;  // one sequence with targets
 };
 
 // A compatible architecture and residual connection: the parameter of a test.
@@ -26,8 +26,8 @@ struct SweepPair {
 void PrintTo(const SweepPair& pair, std::ostream* out);
 std::vector<SweepPair> sweep_pairs();
 
-// Calls `check` for each compatible variant and encoding, in each supported direction; returns the
-// number of calls.
+// Calls `check` for each compatible variant and encoding, in each supported direction, and in
+// segments for variants with a memory. Returns the number of calls.
 int sweep_models(const SweepPair& pair, const std::function<void(const SweepModel&)>& check);
 
 }  // namespace attnscope::testing

@@ -27,8 +27,8 @@ Trace run_model(const TracedModel& options) {
   config.groups = uniform_groups(config, variant_from_json(choice_json(options.variant), "variant"),
                                  encoding_from_json(choice_json(options.encoding), "position"));
   Model model = make_model(config, 7);
-  // Adds noise to position biases, which would have no effect at their initial zero, and enlarges
-  // query and key weights: sharper attention is more illustrative.
+  // Adds noise to encoding weights, because position biases are initially zero. Enlarges query and
+  // key weights, because sharper attention is more illustrative.
   std::uint64_t seed = 1;
   for (auto& [name, weight] : model.weights) {
     const bool is_encoding_weight = name.find("pos.") != std::string::npos;

@@ -1,4 +1,4 @@
-// Test patterns of the kinds that kernels process differently.
+// Test patterns for the different code paths of kernels.
 #pragma once
 
 #include <functional>
@@ -7,17 +7,17 @@
 
 namespace attnscope::testing {
 
-// Builds each row by add(builder, head, query).
+// Calls add(builder, head, query) for each row.
 Pattern build_pattern(Index heads, Index queries, Index keys, int rules,
                       const std::function<void(PatternBuilder&, Index, Index)>& add);
 
-// Causal pattern: a window, and every `step`-th key.
+// Causal pattern of `window` preceding keys and every `step`-th key.
 Pattern strided_pattern(Index queries, Index keys, Index step, Index window);
 
-// Two rounds of hashing: in each, a query attends to the other tokens in its bucket.
+// Pattern of two hashing rounds. In each round, a query attends to the other keys of its bucket.
 Pattern hashed_pattern(Index heads, Index queries, Index keys, Index buckets);
 
-// Runs of arbitrary length and step, empty and full rows, and occasional repetitions of a row.
+// Pattern with runs of random length and step, empty rows, full rows and repeated rows.
 Pattern random_pattern(Index heads, Index queries, Index keys, std::uint64_t seed);
 
 // `count` random keys per row.

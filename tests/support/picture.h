@@ -1,4 +1,4 @@
-// Helpers of picture tests: reading PNG files and an XML check.
+// Helpers of picture tests: a PNG decoder and an XML check.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace attnscope::testing {
 
-// Throws std::runtime_error if the file is invalid.
+// Throws std::runtime_error if `png` is no valid PNG file.
 Image decode_png(std::string_view png);
 
 Colour pixel(const Image& image, int x, int y);
 
-// Error in `text` as an XML document (as far as SVG writers may err: tags, attributes, entities,
-// nesting); empty if it is well-formed.
+// First error in the tags, attributes, entities or nesting of the XML document `text`; empty if
+// there is none.
 std::string xml_error(std::string_view text);
 
 }  // namespace attnscope::testing

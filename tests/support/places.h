@@ -1,5 +1,5 @@
-// Source and build folders. Only this file depends on them, so that all other objects are identical
-// wherever they are compiled.
+// Source and build folders. Only places.cpp contains their paths, so that all other objects are
+// identical on every machine.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,6 @@ namespace attnscope::testing {
 
 std::filesystem::path source_folder();
 std::filesystem::path build_folder();
-std::string program_path();  // the built attnscope
+std::string program_path();  // path of the attnscope executable
 
 }  // namespace attnscope::testing

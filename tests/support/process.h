@@ -1,4 +1,4 @@
-// Runs the built program.
+// Runs programs and captures their output.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace attnscope::testing {
 
 struct ProcessResult {
-  int status = -1;  // exit status; 128 + signal number if a signal ended it
+  int status = -1;  // exit status; 128 + signal number if a signal ended the process
   std::string out, err;
   long peak_kilobytes = 0;  // peak of resident memory
 };

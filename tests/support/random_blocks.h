@@ -7,7 +7,7 @@
 
 namespace attnscope::testing {
 
-// Random blocks with finite scales. Requires rows of a multiple of block_size(dtype).
+// Random blocks with finite scales. The last dimension must be a multiple of block_size(dtype).
 StoredTensor random_blocks(DType dtype, const Shape& shape, std::uint64_t seed);
 
 }  // namespace attnscope::testing

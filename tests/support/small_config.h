@@ -8,7 +8,7 @@
 
 namespace attnscope::testing {
 
-// Full attention with rotary positions, the same in all layers; width = heads * head_size.
+// Full attention with the position encoding `encoding` in all layers; width = heads * head_size.
 struct SmallConfig {
   Index vocabulary = 256, context = 32, layers = 1, heads = 2, head_size = 8, hidden = 16;
   std::string encoding = "rope";
@@ -28,7 +28,7 @@ inline ModelConfig small_config(const SmallConfig& size) {
   return config;
 }
 
-// Default configuration with this context, for traces.
+// Default configuration with a context of `context` tokens, for traces.
 inline std::shared_ptr<const ModelConfig> config_of_context(Index context) {
   ModelConfig config;
   config.context = context;

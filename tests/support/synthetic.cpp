@@ -14,7 +14,7 @@ namespace attnscope::testing {
 namespace {
 
 constexpr Index kVocabulary = 13;
-constexpr Index kContext = 4096;  // identifies these traces
+constexpr Index kContext = 4096;  // context length that identifies synthetic traces
 
 // Deterministic values in [0, 1].
 float wave(Index a, Index b) {

@@ -1,4 +1,4 @@
-// Synthetic traces for tests of views: no model, no tokenizer.
+// Synthetic traces for tests of views, without model and tokenizer.
 #pragma once
 
 #include <functional>
@@ -16,24 +16,25 @@ namespace attnscope::testing {
 // Tokens of an English sentence, repeated.
 std::vector<TraceToken> synthetic_tokens(Index count);
 
-// One head group with all heads of a layer. Row i of head a prefers the keys near i - a, within
-// the pattern; rows sum to 1.
+// One head group with all heads of a layer. Query i of head a attends most to the allowed keys near
+// position i - a and to key 0. Rows sum to 1.
 AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern);
 
-// A causal model's run over `length` tokens, with logits of 13 tokens.
+// Run of a causal model for `length` tokens, with logits over a vocabulary of 13 tokens.
 Trace synthetic_trace(Index layers, Index heads, Index length);
 
-// Run with one layer of this pattern. If there are more keys than queries, the first keys are
+// Run with one layer of this pattern. If the pattern has more keys than queries, its first keys are
 // memory columns.
 Trace synthetic_trace(Pattern pattern);
 
 // Logit lens of a synthetic trace.
 LogitLens synthetic_lens(const Trace& trace);
-// Findings of a trace: its logit lens if it is synthetic, and `reference` if not null. `reference`
-// must outlive the result.
+// Findings of a trace: its logit lens if the trace is synthetic, and the run `reference` unless
+// null. `reference` must outlive the result.
 Findings findings_of(const Trace& trace, const Trace* reference = nullptr);
 
-// Window and global columns, as in sparse variants.
+// Pattern with a window of `window` tokens per side, and with `globals` first tokens that attend to
+// all tokens and are visible to all.
 Pattern window_and_global(Index length, Index window, Index globals);
 
 // Options of lay_out_view().
@@ -46,7 +47,7 @@ struct LayoutOptions {
   const Trace* reference = nullptr;  // run B; null: none
   Interventions interventions;
   bool flipped = false;
-  const HeadTable* heads = nullptr;    // statistics over texts; null: none
+  const HeadTable* heads = nullptr;    // statistics over texts of a file; null: none
   const ErrorStudy* errors = nullptr;  // error study of the shown head; null: none
   bool knows_lens = true;
   std::function<std::string(HintAction)> key_of{};
@@ -54,7 +55,7 @@ struct LayoutOptions {
 ViewLayout lay_out_view(const Trace& trace, std::string_view view,
                         const LayoutOptions& options = {});
 
-// Input of a view for these settings, without a page.
+// Input of a view for these settings, with a page size of 0.
 struct ViewInputFixture {
   ViewInputFixture(const Trace& trace, const ViewSettings& settings);
   ViewInputFixture(const ViewInputFixture&) = delete;
@@ -62,7 +63,7 @@ struct ViewInputFixture {
   ViewInput input;
 };
 
-// Box of a text on the page, as painters set it.
+// Bounding box of a drawn text on the page.
 Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
 std::string all_text(const DisplayList& list);  // one line per text
@@ -71,8 +72,8 @@ bool shows_text(const DisplayList& list,
 // Number of boxes outlined in the highlight colour.
 int count_highlighted_boxes(const DisplayList& list, const Theme& theme = Theme::light());
 
-// Layout error of a display list: overlapping texts, items outside the page; empty if there is
-// none.
+// First layout error of a display list, such as overlapping texts or items outside the page; empty
+// if there is none.
 std::string layout_error(const DisplayList& list);
 
 }  // namespace attnscope::testing

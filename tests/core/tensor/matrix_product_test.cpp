@@ -27,7 +27,7 @@ Tensor multiply_by_definition(const Matrix& a, const Matrix& b, const Tensor& in
   return c;
 }
 
-// View of a matrix in a wider array.
+// View of a matrix whose rows are stored with a gap of 3 elements after each.
 Matrix matrix_in(const Tensor& memory, Index rows, Index columns, bool transposed) {
   return {memory.data(), rows, columns, (transposed ? rows : columns) + 3, transposed};
 }

@@ -11,13 +11,14 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Random numbers of shape [lines, stride].
+// Random tensor [lines, stride] in the format `dtype`.
 StoredTensor random_memory(DType dtype, Index lines, Index stride) {
   if (is_quantised(dtype)) return testing::random_blocks(dtype, {lines, stride}, 1);
   return stored(testing::random_tensor({lines, stride}, 1), dtype);
 }
 
-// A [rows, columns] matrix inside wider memory; `values` receives its numbers.
+// A [rows, columns] matrix whose stride exceeds the length of a stored row. `values` receives its
+// elements as floats.
 NarrowMatrix narrow_matrix(Index rows, Index columns, bool transposed, DType dtype,
                            Tensor& values) {
   const Index block = block_size(dtype), least = (transposed ? rows : columns) + 3;
@@ -49,7 +50,7 @@ TEST_P(NarrowMatrices, ConvertToFloat) {
   }
 }
 
-// Results are bit-identical.
+// The products of a narrow matrix and of its float copy are bit-identical.
 TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
   const std::vector<std::array<Index, 3>> sizes{
       {1, 1, 1},     {3, 5, 7},      {0, 4, 2},     {4, 0, 2},      {4, 3, 0},
@@ -63,7 +64,7 @@ TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
       const Tensor initial = testing::random_tensor({rows, columns}, 3);
       const Matrix left{a.data(), rows, inner, inner};
       Tensor converted =
-          transposed ? b.transpose().to_tensor() : b.to_tensor();  // in the memory order of b
+          transposed ? b.transpose().to_tensor() : b.to_tensor();  // keeps the memory order of b
       const Matrix right{converted.data(), inner, columns, transposed ? inner : columns,
                          transposed};
       Tensor expected = initial.copy(), result = initial.copy();

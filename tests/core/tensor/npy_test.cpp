@@ -90,10 +90,11 @@ TEST(Npy, ConvertsFortranOrderToCOrder) {
   }
 }
 
-// NumPy strings: UCS-4 padded with zeros, or bytes.
+// NumPy strings consist of UCS-4 characters or of bytes, padded with zeros.
 TEST(Npy, ReadsStrings) {
-  const std::string characters = bytes_of<std::uint32_t>(
-      {'a', 0x10ffff, 0, 0x110000, 0, 'b', 0xd800, 'c', 0});  // three texts of three characters
+  // Three strings of three characters each.
+  const std::string characters =
+      bytes_of<std::uint32_t>({'a', 0x10ffff, 0, 0x110000, 0, 'b', 0xd800, 'c', 0});
   const auto texts = parse_npy_texts(npy(header("<U3", "(3,)"), characters), "a.npy");
   ASSERT_TRUE(texts.has_value());
   EXPECT_EQ(*texts,
@@ -129,7 +130,7 @@ TEST(Npy, ReportsInvalidFiles) {
   }
 }
 
-// Rejects members of archives that would unpack to far more than their shapes need.
+// The file size must be the header size plus the data size that the shape implies.
 TEST(Npy, ChecksHeaderAgainstFileSize) {
   for (const std::string& begin :
        {npy(header("<f4", "(1000, 1000)"), "ab"), npy(header("|S8", "(500000,)"), "ab")}) {
@@ -194,7 +195,7 @@ TEST(Npy, LimitsStringLength) {
   EXPECT_TRUE(none->empty());
 }
 
-// The data begin at the next multiple of 64 after the header.
+// The data begin at the first multiple of 64 bytes after the header.
 TEST(Npy, WritesMinimalPadding) {
   const testing::TemporaryFolder folder;
   const auto path = folder.path() / "a.npy";

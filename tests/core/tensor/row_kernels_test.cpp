@@ -1,4 +1,4 @@
-// Tests the inner loops of every available instruction set against plain loops.
+// Compares the row kernels of every available instruction set with scalar loops.
 #include "core/tensor/row_kernels.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST_P(RowKernelsTest, MultipliesMatricesOfAllSizes) {
         for (const bool transposed : {false, true}) {
           for (const bool add : {false, true}) {
             const auto a = random_numbers(m * k, 1), b = random_numbers(k * n, 2);
-            const Index row = n + 3;  // row stride of c; the gaps must stay unchanged
+            const Index row = n + 3;  // row stride of c; the gaps after rows must stay unchanged
             auto c = random_numbers(m * row, 3);
             const auto before = c;
             kernels().multiply(m, n, k, a.data(), transposed ? 1 : k, transposed ? m : 1, b.data(),
@@ -149,7 +149,8 @@ TEST_P(RowKernelsTest, ComputesPowersOfProducts) {
     std::vector<std::int32_t> first, last;
     for (Index r = 0; r < m; ++r) {
       shift.push_back(static_cast<float>(3 * r - 4));
-      first.push_back(static_cast<std::int32_t>(r == 1 ? -5 : 11 * r));  // masks of all kinds
+      // Full, partial and empty ranges of columns.
+      first.push_back(static_cast<std::int32_t>(r == 1 ? -5 : 11 * r));
       last.push_back(static_cast<std::int32_t>(r == 2 ? first.back() : 200 - 16 * r));
     }
     constexpr Index row = width + 5;

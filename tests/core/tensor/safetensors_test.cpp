@@ -75,7 +75,7 @@ TEST_F(Safetensors, RoundTrips) {
   EXPECT_THROW(back.tensors.at("integers").byte_values(), InputError);
 }
 
-// Pages released after a copy are read from the file again.
+// The first conversion releases the mapped pages; the second one reads them from the file again.
 TEST_F(Safetensors, ReadsLargeTensorsTwice) {
   SafetensorsFile file;
   const Tensor large = testing::random_tensor({300, 100}, 1);
@@ -181,7 +181,7 @@ TEST_F(Safetensors, RejectsOverlapsGapsAndDuplicateKeys) {
             "key \"a\" occurs twice in one object");
 }
 
-// Truncated and damaged files are read or rejected, without a crash.
+// Truncated files are rejected. Damaged files are read or rejected, without a crash.
 TEST_F(Safetensors, SurvivesDamage) {
   SafetensorsFile file;
   file.tensors["floats"] = stored(testing::random_tensor({3, 5}, 1));
@@ -287,7 +287,7 @@ TEST_F(Safetensors, ReportsErrorLocation) {
       "");
 }
 
-// Tests the reference library's limit, and one byte more.
+// The reference library accepts headers of at most 100,000,000 bytes.
 TEST_F(Safetensors, LimitsHeaderSize) {
   for (const auto& [length, message] :
        {std::pair(std::uint64_t{100'000'000}, "the header is not a JSON object"),

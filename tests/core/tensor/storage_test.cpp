@@ -49,7 +49,7 @@ TEST(Storage, CountsLiveBytes) {
   EXPECT_EQ(storage_statistics().live_bytes, before);
 }
 
-// Sixteen size classes per power of two: slightly smaller requests reuse a block.
+// Block sizes are rounded up to one of sixteen size classes per power of two.
 TEST(Storage, UsesSizeClasses) {
   const auto block_size = [](std::size_t bytes) {
     const std::size_t before = storage_statistics().live_bytes;
@@ -85,7 +85,8 @@ TEST(Storage, RejectsLargeBlocksBeyondBudget) {
   ASSERT_LT(live, 8 * kMega);
   const auto half = allocate_block(128 * kMega);
   const std::size_t rest = kBudget - 128 * kMega - live;
-  // The largest size class within the remaining budget, and the next one.
+  // `remaining_block` is the largest size class within the remaining budget; `step` is the distance
+  // to the next size class.
   const std::size_t step = 4 * kMega, remaining_block = rest / step * step;
   allocate_block(remaining_block);
   EXPECT_THROW(allocate_block(remaining_block + step), WorkError);
@@ -95,7 +96,7 @@ TEST(Storage, RejectsLargeBlocksBeyondBudget) {
   EXPECT_NO_THROW(allocate_block(kMega / 2)) << "small blocks are exempt from the budget";
 }
 
-// Blocks below one megabyte and blocks for parallel_for bodies are exempt.
+// Blocks below one megabyte and blocks allocated in parallel_for() are exempt from the budget.
 TEST(Storage, ReportsExceededBudget) {
   constexpr std::size_t kMega = std::size_t{1} << 20;
   release_cached_storage();
@@ -118,7 +119,7 @@ TEST(Storage, ReportsExceededBudget) {
   set_thread_count(threads);
 }
 
-// Cached and live blocks together stay within the budget, to the byte.
+// The sum of cached and live bytes stays within the budget.
 TEST(Storage, ReleasesCachedBlocksBeyondBudget) {
   if (!kCaches) GTEST_SKIP() << "caching is off";
   constexpr std::size_t kMega = std::size_t{1} << 20;

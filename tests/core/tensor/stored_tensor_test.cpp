@@ -12,7 +12,7 @@ namespace ATTNSCOPE_FILE {
 
 class QuantisedFormat : public ::testing::TestWithParam<DType> {};
 
-// The reference package is gguf (references/make_blocks.py).
+// The Python package gguf decodes the expected numbers (references/make_blocks.py).
 TEST_P(QuantisedFormat, DecodesAsReferenceBitForBit) {
   const SafetensorsFile file = read_safetensors(testing::source_folder() /
                                                 "tests/core/tensor/references/blocks.safetensors");

@@ -81,7 +81,7 @@ TEST(Shape, RejectsSizesBeyondAddressSpace) {
   EXPECT_THROW(Tensor({most}), WorkError) << "a valid size, but more than the available memory";
 }
 
-// Fills in chunks; the last chunk is shorter.
+// The tensor is filled in chunks, of which the last one is shorter.
 TEST(Tensor, FillsCompletely) {
   const Index size = (Index{1} << 23) + 5;
   const ByteTensor t = ByteTensor::full({size}, 7);

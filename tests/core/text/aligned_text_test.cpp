@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// "x[0,1) y[1,3)": each character with its bytes of the original.
+// Lists each character with its byte range in the original text: "x[0,1) y[1,3)".
 std::string alignment_text(const AlignedText& text) {
   std::string all;
   for (std::size_t at = 0; at < text.text().size();) {
@@ -80,7 +80,7 @@ TEST(Normalizers, RejectDamagedTable) {
   EXPECT_EQ(normalized(precompiled_normalizer("", "t"), "a"), "a[0,1)");
 }
 
-// Arbitrary bytes, including invalid UTF-8; spans never leave the text.
+// Normalizes arbitrary bytes, including invalid UTF-8. Origins stay within the original text.
 TEST(Normalizers, SurviveAnyBytes) {
   std::mt19937 random(3);
   std::string table = std::string("\0\1\0\0", 4);

@@ -31,7 +31,7 @@ std::string random_text(std::uint64_t seed, int words) {
   return text;
 }
 
-// Reference: counts all pairs again for each merge.
+// Reference implementation, which counts all pairs again for each merge.
 std::vector<std::string> tokens_by_definition(std::string_view text, std::size_t vocabulary) {
   std::map<std::string, int> counts;
   Expression(kGpt2Expression, "GPT-2").each(text, [&](std::size_t begin, std::size_t end) {

@@ -1,4 +1,4 @@
-// Character classes of single codes; normalizers, models and decoders of short texts.
+// Tests character classes, and normalizers, token models and decoders on short texts.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -44,7 +44,7 @@ TEST(Characters, AsciiSymbolsArePunctuation) {
   for (const std::int32_t c : {0xa1, 0x2e42, 0x3001, 0x166d, 0x111c9}) {
     EXPECT_TRUE(is_unicode8_punctuation(c)) << c;
   }
-  // Ends of ranges that are newer than Unicode 8, a symbol beyond ASCII, and a letter.
+  // Characters from ranges added after Unicode 8, a symbol outside ASCII, and a letter.
   for (const std::int32_t c :
        {0x61d, 0x1b7d, 0x1b7e, 0x2e43, 0x2e4f, 0x2e52, 0x2e5d, 0xa2, int{'a'}}) {
     EXPECT_FALSE(is_unicode8_punctuation(c)) << c;
@@ -167,7 +167,7 @@ TEST(Vocabulary, NamesBytes) {
   }
 }
 
-// Template parts as text: "A", "B" or an id, followed by the segment.
+// Lists template parts: "A", "B" or a token id, then "/" and the segment.
 std::string template_text(const std::vector<TemplatePart>& parts) {
   std::string text;
   for (const TemplatePart& part : parts) {
@@ -232,7 +232,8 @@ TEST(Decoders, ReplaceEverywhere) {
   EXPECT_EQ(pieces.finish("  a"), " a");
 }
 
-// A replacement table: the size of the units, the units, then zero-terminated strings.
+// A replacement table consists of the byte size of a trie, the trie (4 bytes per unit) and
+// zero-terminated replacement strings.
 TEST(Precompiled, RejectsDamagedTables) {
   const auto is_accepted = [](std::uint32_t size, const std::string& rest) {
     std::string table(4, '\0');

@@ -1,5 +1,5 @@
-// The templates are excerpts of published ones. Expected turns come from transformers'
-// apply_chat_template() with the whole templates.
+// The templates are excerpts of published templates. Expected turns are the results of
+// transformers' apply_chat_template() for the complete templates.
 #include "core/text/chat_template.h"
 
 #include <gtest/gtest.h>

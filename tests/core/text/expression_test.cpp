@@ -48,7 +48,7 @@ TEST(Expression, MatchesInvalidBytesAsControls) {
   EXPECT_EQ(find_all(".", "a\xff\u00e9"), (Matches{"a", "\xff", "\u00e9"}));
 }
 
-// Syntax that other libraries interpret differently.
+// Oniguruma syntax that other regular-expression libraries interpret differently.
 TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(find_all("\\p{N}{1,3}+", "1234567"), (Matches{"1234567"}))
       << "a repetition of a repetition";
@@ -89,7 +89,7 @@ TEST(Expression, ReportsInvalidPatterns) {
   EXPECT_NE(refusal(std::string(4000, '(')), "");
 }
 
-// Catastrophic backtracking is limited in steps and time.
+// Catastrophic backtracking ends with an error instead of running for a long time.
 TEST(Expression, LimitsMatchingTime) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(find_all("(a+)+$", std::string(4000, 'a') + "b"), InputError);
@@ -116,7 +116,7 @@ TEST(Pieces, FollowSplitBehavior) {
   EXPECT_EQ(split_at_dashes(SplitBehavior::Removed, true), (Matches{"-", "-", "-"}));
 }
 
-// Every escape, alone, negated and in sets; nested and adjacent sets.
+// Tests every escape alone, negated and in character classes, and nested character classes.
 TEST(Expression, SupportsAllEscapes) {
   const std::string text = "aZ_09 \t\n-\u00e9\u0301\u4e2d";
   const auto joined_matches = [&](const char* pattern) {

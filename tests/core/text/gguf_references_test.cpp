@@ -1,5 +1,6 @@
-// Compares tokenizers of GGUF files with references: gguf/ contains ids, references/ Hugging Face
-// and SentencePiece files, which are converted here as by llama.cpp's convert_hf_to_gguf.py.
+// Compares tokenizers of GGUF files with reference ids (gguf/), and with tokenizers of Hugging Face
+// and SentencePiece files (references/). Those files are converted to GGUF metadata as llama.cpp's
+// convert_hf_to_gguf.py does.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -64,7 +65,8 @@ void add_token(Json& metadata, const std::string& token, int type) {
   metadata["tokenizer.ggml.token_type"].push_back(type);
 }
 
-// Vocabulary of gguf/merges.txt, as gguf/pretokenizers.txt describes it.
+// Metadata with the vocabulary that gguf/pretokenizers.txt describes and the merges of
+// gguf/merges.txt.
 Json reference_vocabulary() {
   Json all = empty_vocabulary("gpt2");
   std::set<std::string> known;
@@ -124,7 +126,7 @@ void expect_same_tokens(const Tokenizer& tokenizer, const Tokenizer& original) {
   }
 }
 
-// Metadata of a BPE model's tokenizer.json.
+// GGUF metadata converted from the tokenizer.json of a BPE model.
 Json converted_bpe(const Json& root, const char* pre) {
   std::map<std::int32_t, std::pair<std::string, int>> by_id;
   for (const auto& [token, id] : root["model"]["vocab"].items()) {
@@ -190,7 +192,7 @@ TEST(GgufReferences, MatchesHuggingFaceWordPiece) {
   }
 }
 
-// Metadata of a SentencePiece model.
+// GGUF metadata converted from a SentencePiece model.
 Json converted_sentencepiece(const fs::path& file, const char* model) {
   const std::string bytes = read_file(file, kMaxFile);
   Json all = empty_vocabulary(model);

@@ -1,5 +1,5 @@
-// Tokenizers of GGUF files with made-up vocabularies; gguf_references_test.cpp compares ids with
-// other libraries.
+// Tests tokenizers of GGUF files with small vocabularies. gguf_references_test.cpp compares ids
+// with other libraries.
 #include "core/text/file/gguf_tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::string refusal(const Json& metadata) {
   return "";
 }
 
-// Metadata of a vocabulary: pairs of a token and its type.
+// GGUF metadata of a vocabulary. `tokens` contains pairs of a token and its type.
 Json vocabulary(const std::string& model, const std::vector<std::pair<std::string, int>>& tokens) {
   Json all = {{"general.architecture", "llama"}, {"tokenizer.ggml.model", model}};
   for (const auto& [token, type] : tokens) {
@@ -190,7 +190,7 @@ TEST(GgufTokenizer, RecognisesControlAndUserDefinedTokens) {
   const auto tokenizer = gguf_tokenizer(byte_level(), "m.gguf");
   EXPECT_EQ(ids_of(*tokenizer, "a</s>b<|im_end|><tool>"), (Ids{2, 1, 3, 9, 10}));
   EXPECT_TRUE(tokenizer->is_special(1));
-  EXPECT_TRUE(tokenizer->is_special(9));  // a marker even if the file calls it normal
+  EXPECT_TRUE(tokenizer->is_special(9));  // special, although the file declares it normal
   EXPECT_FALSE(tokenizer->is_special(10));
 }
 

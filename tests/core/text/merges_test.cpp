@@ -32,7 +32,7 @@ TEST(Merges, ApplyBestRankThenLeftmost) {
   EXPECT_EQ(pieces[3].end, 7u);
 }
 
-// Reference: repeatedly finds the best pair and merges its leftmost occurrence.
+// Reference implementation, which repeatedly merges the leftmost pair of the best rank.
 std::vector<std::int32_t> merge_by_definition(
     std::vector<std::int32_t> ids,
     const std::map<std::pair<std::int32_t, std::int32_t>, std::pair<int, std::int32_t>>& table) {

@@ -1,5 +1,5 @@
-// Compares tokenizers of every kind with their reference libraries, using references/, which
-// make_references.py writes.
+// Compares tokenizers of every kind with their reference libraries. make_references.py writes the
+// reference files in references/.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,8 @@ std::vector<fs::path> folders() {
   return all;
 }
 
-// A token of the reference. If `has_span` is false, its span is unknown.
+// A token of the reference. If `has_span` is true, its span starts at byte `begin` (npos: at the
+// end of the previous token) and has `end` bytes.
 struct Expected {
   std::int32_t id = 0, segment = -1;
   bool special = false, has_span = false;
@@ -85,7 +86,7 @@ std::vector<Expected> expected_tokens(const std::string& line) {
   return tokens;
 }
 
-// Moves a position inside a character to the character's begin, or end.
+// Moves a byte position inside a character to the beginning, or to the end, of the character.
 std::size_t widened_begin(const std::string& text, std::size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
   return at;
@@ -125,12 +126,12 @@ Difference compare_tokens(const Tokenizer& tokenizer, const std::vector<Token>& 
     wanted.end += wanted.begin;
     ends[text_number] = wanted.end;
     const std::string& text = texts[text_number];
-    // A space added before the text has an empty span here; its span in the reference is that of
-    // the next character.
+    // A space that is added before the text has an empty span here, and the span of the next
+    // character in the reference.
     const bool prefix = token.begin == token.end && token.begin == wanted.begin;
     const bool same = widened_begin(text, token.begin) == wanted.begin &&
                       widened_end(text, token.end) == wanted.end;
-    // A byte token covers one byte here; in the reference it covers the whole run of unknown bytes.
+    // A byte token covers one byte here, and all adjacent unknown bytes in the reference.
     const bool byte =
         bytes.contains(token.id) && token.begin >= wanted.begin && token.end <= wanted.end;
     difference.spans = difference.spans || !(same || prefix || byte);
@@ -147,10 +148,10 @@ std::string tokens_text(const std::vector<Token>& tokens) {
   return text;
 }
 
-// Number of strings of a folder, and of strings that differ in ids or spans.
+// Number of compared strings of a folder, and of strings whose ids or spans differ.
 struct Tally {
   int strings = 0, ids = 0, spans = 0;
-  std::string first;  // first differences
+  std::string first;  // example: the last difference of ids, else the first one of spans
 };
 
 Tally compare_folder(const fs::path& folder) {
@@ -183,7 +184,7 @@ Tally compare_folder(const fs::path& folder) {
   return tally;
 }
 
-// Results by folder, computed once.
+// Comparison results by folder, computed once.
 const std::map<fs::path, Tally>& tallies() {
   static const std::map<fs::path, Tally> all = [] {
     std::map<fs::path, Tally> found;
@@ -209,7 +210,8 @@ TEST(TokenizerReferences, MatchIdsAndSpans) {
   }
 }
 
-// Writes the table of assets/docs/tokenizers.md, one line per kind, for table.sh.
+// Writes the table for assets/docs/tokenizers.md, with one line per kind of tokenizer, for
+// table.sh.
 TEST(TokenizerReferences, WriteTable) {
   struct Line {
     std::string names;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the table of assets/docs/tokenizers.md from the results of the tests.
+# Updates the table in assets/docs/tokenizers.md with the test results.
 #   tests/core/text/table.sh [BUILD_FOLDER]
 set -euo pipefail
 

@@ -11,7 +11,7 @@ namespace ATTNSCOPE_FILE {
 
 using Numbers = std::vector<Index>;
 
-// One token per letter: token numbers equal positions in the text.
+// Structure of a text with one token per byte, so that token indices equal byte positions.
 TextStructure structure_of_letters(const std::string& text) {
   std::vector<std::string> tokens;
   for (const char c : text) tokens.emplace_back(1, c);
@@ -73,7 +73,7 @@ TEST(TextStructure, SurvivesInvalidBytes) {
   }
 }
 
-// Reference: a linear search through a stack of all open characters.
+// Reference implementation: a linear search in a stack of unclosed opening characters.
 TEST(TextStructure, MatchesBracketsLikeStack) {
   const std::string letters = "()[]{}\"a";
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

@@ -147,7 +147,7 @@ TEST(ByteLevelFile, AppliesOptions) {
   EXPECT_EQ(tokens[0].end, 2u) << "the added space is not part of the text";
   EXPECT_EQ(tokens[1].begin, 2u);
   EXPECT_EQ(tokens[1].end, 5u);
-  EXPECT_EQ(ids_of(load(root)->encode("\nab")), (Ids{2, 3, 4}));  // but before a " "
+  EXPECT_EQ(ids_of(load(root)->encode("\nab")), (Ids{2, 3, 4}));  // the added space precedes "\n"
   EXPECT_EQ(ids_of(load(root)->encode(" ab")), (Ids{5}));
 
   root = byte_level();
@@ -179,7 +179,7 @@ TEST(SentencePieceFile, Encodes) {
   const auto tokenizer = load(sentencepiece());
   EXPECT_EQ(tokenizer->kind(), "SentencePiece-style BPE with byte fallback");
   const auto tokens = tokenizer->encode("ab é");
-  // ▁ab: "▁ a" is merged first, then "b ▁".
+  // "▁ab▁é": the merge "▁ a" comes first, then "b ▁", so that "a b" cannot be merged.
   EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 263, 3 + 0xc3, 3 + 0xa9}));
   EXPECT_TRUE(tokens[0].special);
   EXPECT_EQ(tokens[1].begin, 0u);
@@ -228,7 +228,7 @@ TEST(SentencePieceFile, ReadsMetaspace) {
   root["normalizer"] = nullptr;
   root["pre_tokenizer"] =
       Json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})");
-  // Merges do not cross the beginning of a word: no "b▁".
+  // Merges do not cross the beginning of a word, so that "b▁" is not formed.
   EXPECT_EQ(ids_of(load(root)->encode("ab a")), (Ids{1, 262, 261, 262}));
   EXPECT_EQ(ids_of(load(root)->encode(" a")), (Ids{1, 262})) << "begins with a space already";
   root["pre_tokenizer"]["split"] = false;
@@ -274,7 +274,7 @@ TEST(TokenizerFile, AddsTokensAfterText) {
   EXPECT_EQ(tokens[2].begin, 1u);
 }
 
-// Each change makes the file unsupported; the message names the place.
+// Each change makes the file unsupported. The error message starts with the name of the file.
 TEST(TokenizerFile, ReportsUnsupportedFeatures) {
   const std::vector<std::pair<std::string, std::string>> changes{
       {"/model/type", R"("Unigram")"},
@@ -330,7 +330,7 @@ TEST(TokenizerFile, ReportsUnsupportedFeatures) {
   }
 }
 
-// Damaged files are read or rejected, without a crash.
+// Truncated files are rejected. Damaged files are read or rejected, without a crash.
 TEST(TokenizerFile, SurvivesDamage) {
   std::mt19937 random(1);
   for (const std::string& good : {byte_level().dump(), sentencepiece().dump()}) {
@@ -360,7 +360,7 @@ TEST(TokenizerFile, SurvivesDamage) {
   }
 }
 
-// Values of wrong types in any place.
+// Replaces each value and each section by values of wrong types.
 TEST(TokenizerFile, SurvivesWrongTypes) {
   for (const Json& base : {byte_level(), sentencepiece()}) {
     for (const auto& [path, old] : base.flatten()) {
@@ -400,7 +400,8 @@ TEST(TokenizerFile, RoundTrips) {
   EXPECT_THROW(load_tokenizer(to.path() / "missing"), InputError);
 }
 
-// Word boundaries, included white space and the precedence of added tokens.
+// Tests conditions on word boundaries, the white space that lstrip and rstrip include, and the
+// precedence of added tokens.
 TEST(AddedTokens, MatchByTheirConditions) {
   Json root = sentencepiece();
   root["normalizer"] = nullptr;
@@ -416,7 +417,7 @@ TEST(AddedTokens, MatchByTheirConditions) {
   add(268, "<lr>", R"({"lstrip": true, "rstrip": true, "single_word": true})");
   add(269, "axb", R"({})");
   const auto tokenizer = load(root);
-  // Added tokens with their byte spans.
+  // Ids and byte spans of the added tokens in `text`.
   const auto added = [&](const std::string& text) {
     std::string all;
     for (const Token& t : tokenizer->encode(text)) {
@@ -462,7 +463,7 @@ TEST(TokenizerFile, ReportsIdRange) {
   EXPECT_EQ(tokenizer->bytes(0), "a");
 }
 
-// Limits on nesting and number of steps.
+// At most 16 nested sequences and at most 64 steps are accepted.
 TEST(TokenizerFile, LimitsSteps) {
   const auto nested = [](int depth) {
     Json step = Json::parse(R"({"type": "NFC"})");

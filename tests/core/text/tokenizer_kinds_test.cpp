@@ -32,7 +32,7 @@ Ids ids_of(const std::vector<Token>& tokens) {
   return ids;
 }
 
-// Quotes a text; bytes beyond ASCII become numbers.
+// Quotes `bytes` and writes bytes outside printable ASCII as \xNN.
 std::string escaped(const std::string& bytes) {
   std::string text = "\"";
   for (const char c : bytes) {
@@ -107,7 +107,8 @@ TEST(WordPieceFile, FollowsConfig) {
   EXPECT_NE(refusal(files), "");
 }
 
-// The mask is the token named in the config, else a common mask token; it must be an added token.
+// The mask token is the token that the config names. If the vocabulary lacks that token, a special
+// token with a common name such as [MASK] is the mask token.
 TEST(WordPieceFile, FindsMaskToken) {
   Files files = bert();
   files["tokenizer_config.json"] =
@@ -165,7 +166,8 @@ TEST(SentencePieceModelFile, FollowsTokenizerClass) {
   EXPECT_NE(refusal(files).find("XLMRobertaTokenizer"), std::string::npos);
 }
 
-// An added token with single_word must not become a merge inside a word.
+// The merges follow from the vocabulary. An added token must not yield a merge, because it would
+// then match inside a word despite single_word.
 TEST(SentencePieceModelFile, DoesNotMergeAddedTokens) {
   Files files{{"tokenizer.model", spm_file("spm-bpe", "tokenizer.model")}};
   const auto plain = tokenizer_from_files(files, "m");

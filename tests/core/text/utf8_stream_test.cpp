@@ -42,7 +42,7 @@ TEST(Utf8Stream, IsIndependentOfChunkBoundaries) {
   }
 }
 
-// First and last characters of every length, whole and split after each byte.
+// Pushes the first or last characters of every encoded length byte by byte, and invalid lead bytes.
 TEST(Utf8Stream, KnowsCharacterLengths) {
   for (const std::string character :
        {"\x7f", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",

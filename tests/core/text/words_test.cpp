@@ -69,7 +69,8 @@ TEST(Words, SeparateSpecialTokens) {
   EXPECT_EQ(words({}), "");
 }
 
-// First and last characters of the ranges of unspaced scripts, and their neighbours outside.
+// Tests characters of unspaced scripts at the ends of their ranges, and characters of other
+// scripts.
 TEST(Words, LimitUnspacedScripts) {
   for (const char* unspaced : {"\u0e01", "\u0ede", "\u1000", "\u1780", "\u3041", "\u30ff", "\u3400",
                                "\u9fff", "\uf900", "\uff66", "\uff9d", "\U00020000"}) {

@@ -14,7 +14,7 @@ TraceToken make_token(const std::string& label) {
   return token;
 }
 
-// A trace with a tap of two heads at each of these addresses.
+// A trace with one attention tap of two heads at each address.
 Trace trace_of(const std::vector<Address>& addresses) {
   Trace trace;
   for (const Address& address : addresses) {
@@ -88,12 +88,13 @@ TEST(Trace, DefaultsUnselectedPartsToTheFirst) {
   EXPECT_EQ(trace.part({}), TracePart());
   EXPECT_EQ(trace.part({.kind = AttentionKind::Cross}), (TracePart{.kind = AttentionKind::Cross}));
   EXPECT_EQ(trace.part({.stack = Stack::Encoder}), (TracePart{.stack = Stack::Encoder}));
-  const Trace cross = trace_of({{.kind = AttentionKind::Cross}});  // recurrent, with attention
+  // A recurrent model has cross-attention only.
+  const Trace cross = trace_of({{.kind = AttentionKind::Cross}});
   EXPECT_EQ(cross.part({}).kind, AttentionKind::Cross);
   const Trace steps = trace_of({{.step = 2}, {.step = 1}, {.step = 1, .layer = 1}});
   EXPECT_EQ(steps.part({}).step, 1);
   EXPECT_EQ(steps.part({.step = 2}).step, 2);
-  // Selected parts are kept even if they do not exist.
+  // A selected part is returned even if the trace lacks it.
   EXPECT_EQ(steps.part({.step = 7}).step, 7);
   EXPECT_FALSE(steps.has(steps.part({.step = 7})));
   EXPECT_EQ(Trace().part({}), TracePart());
@@ -126,8 +127,8 @@ TEST(Trace, MapsRowsToTokensOfTheirStream) {
   EXPECT_EQ(trace.tokens_of({kSourceStream})[1].label, "y");
   EXPECT_EQ(trace.tokens_of({}).size(), 3u);
   EXPECT_THROW(trace.tokens_of({"keys"}), std::logic_error);
-  EXPECT_EQ(trace.token_index({"", 1}, 2, 0), 1);   // rows of a segment
-  EXPECT_EQ(trace.token_index({}, 2, 0), 1);        // the last two
+  EXPECT_EQ(trace.token_index({"", 1}, 2, 0), 1);   // rows begin at token 1
+  EXPECT_EQ(trace.token_index({}, 2, 0), 1);        // rows of the last two tokens
   EXPECT_EQ(trace.token_index({"", 2}, 2, 0), -1);  // out of range
   EXPECT_EQ(trace.token_index({}, 4, 0), -1);
   EXPECT_EQ(trace.token_index({"", 0, {0, 2}}, 2, 1), 2);  // explicit indices

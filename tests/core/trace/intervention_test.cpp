@@ -83,7 +83,7 @@ TEST(Intervention, RejectsIndicesBeyondTheModel) {
   EXPECT_NO_THROW(check({intervention_from_text("force query=4 key=0 layer=1 head=2")}, extent));
 }
 
-// Interventions affect the decoder's self-attention and nothing else.
+// Interventions on heads and pairs affect only the self-attention of the decoder.
 TEST(Intervention, PairsReferToTheDecodersOwnTokens) {
   const auto expect_rejected = [](const char* line, const ModelExtent& extent) {
     EXPECT_THROW(check({intervention_from_text(line)}, extent), InputError) << line;
@@ -138,7 +138,7 @@ TEST(ChangedPattern, ForcesOnlyAllowedKeys) {
   const Pattern causal = Pattern::causal(4, 4);
   const Interventions forced_column{intervention_from_text("force key=1")};
   const Pattern changed = changed_pattern(causal, forced_column, 0, 0, 1);
-  EXPECT_EQ(allowed_keys(changed, 0, 0), Keys({0}));  // may not see the forced key
+  EXPECT_EQ(allowed_keys(changed, 0, 0), Keys({0}));  // query 0 may not attend to the forced key
   EXPECT_EQ(allowed_keys(changed, 0, 2), Keys({1}));
   const Interventions same_query{intervention_from_text("force query=3 key=1"),
                                  intervention_from_text("force query=3 key=3"),
@@ -156,7 +156,7 @@ TEST(ChangedPattern, ForcesOnlyAllowedKeys) {
 
 TEST(ChangedPattern, RemovesColumnsFromSteppedRuns) {
   PatternBuilder builder(1, 1, 12, {"strided"});
-  builder.add(0, 1, 12, 3);  // 1, 4, 7, 10
+  builder.add(0, 1, 12, 3);  // keys 1, 4, 7 and 10
   builder.next_row();
   const Pattern strided = builder.finish();
   const auto remaining_keys = [&](const char* line) {

@@ -54,7 +54,7 @@ std::vector<Index> most_likely_tokens(const Tensor& logits) {
   return best;
 }
 
-// Compares the counts with separate runs, window by window.
+// Compares the counts with a separate run of each window.
 TEST(Calibrate, CountsActualDifferences) {
   const Checkpoint checkpoint = small_checkpoint("response");
   const std::string text = sample_text('A');
@@ -180,7 +180,8 @@ TEST(Calibrate, RejectsModelsWithoutThresholdAndInvalidRequests) {
   }
 }
 
-// Cancellation takes effect after one chunk of text; tokenising in chunks yields the same tokens.
+// Cancellation takes effect after one chunk of text. Chunks yield the same tokens as the whole
+// text.
 TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   struct CountingTokenizer : Tokenizer {
     std::string kind() const override { return bytes_->kind(); }
@@ -211,7 +212,7 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   request.max_windows = 1 << 20;
   const auto tokens = static_cast<Index>(text.size()) + 2;  // with a special token at each end
   EXPECT_EQ(count_windows(checkpoint, text, request), (tokens - 1) / request.length);
-  request.length = 1;  // every token but the last is a window
+  request.length = 1;  // a window at every token except the last
   EXPECT_EQ(count_windows(checkpoint, text, request), tokens - 1);
   EXPECT_GT(tokenizer->calls, 3);
   tokenizer->calls = 0;
@@ -221,7 +222,7 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   EXPECT_EQ(tokenizer->calls, 1);
 }
 
-// Text is split before a word, at a single space; not within, before or after a run of spaces.
+// Text is split before a single space or line end between words, but not at longer white space.
 TEST(Calibrate, SplitsTextBeforeAWord) {
   struct RecordingTokenizer : Tokenizer {
     std::string kind() const override { return "watching"; }
@@ -248,7 +249,7 @@ TEST(Calibrate, SplitsTextBeforeAWord) {
     ASSERT_EQ(tokenizer->pieces.size(), 2u);
     EXPECT_EQ(tokenizer->pieces[0], first + gap + word);
     EXPECT_EQ(tokenizer->pieces[1], " " + word + gap + word);
-    // The next chunk begins after the split.
+    // The second chunk ends before the next single line end.
     tokenizer->pieces.clear();
     count_windows(checkpoint, text + std::string(chunk_size, 'c') + "\nend", request);
     ASSERT_EQ(tokenizer->pieces.size(), 3u);
@@ -293,8 +294,8 @@ TEST(Calibrate, ReportsProgress) {
               [&](const Calibration&, double fraction) { fractions.push_back(fraction); });
     return fractions;
   };
-  // Steps: the full model and each threshold; with a holdout text, also the full model and the
-  // selected threshold on the holdout text.
+  // Progress counts one step for the full model and one for each threshold. A holdout text adds two
+  // steps: the full model and the selected threshold.
   EXPECT_EQ(reported_fractions(""), (std::vector<double>{1 / 3.0, 2 / 3.0, 1, 1}));
   EXPECT_EQ(reported_fractions(sample_text('a')),
             (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
@@ -303,7 +304,7 @@ TEST(Calibrate, ReportsProgress) {
 // Among thresholds with the same number of layers, the highest is selected.
 TEST(Calibrate, SelectsHighestOfEqualThresholds) {
   CalibrationRequest request = make_request(CalibrationMethod::GridSearch);
-  request.tolerance = 5;  // in nats; may exceed 1
+  request.tolerance = 5;  // tolerance in nats; may exceed 1
   request.thresholds = {1, 0.99999, 0.99998};
   const Checkpoint checkpoint = small_checkpoint("geometric");
   const Calibration result = calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
@@ -337,10 +338,10 @@ TEST(Calibrate, RequiresTwoWindows) {
     return std::string();
   };
   EXPECT_EQ(calibration_error(request, text.substr(0, 33)),
-            "");  // two windows and a token to predict
+            "");  // two windows of 16 tokens, and one more token to predict
   EXPECT_EQ(calibration_error(request, text.substr(0, 32)),
             "text: expected at least 33 tokens (two windows), found 32");
-  request.length = 0;  // the context, 32
+  request.length = 0;  // selects the context, 32 tokens
   EXPECT_EQ(count_windows(checkpoint, text, request), 399 / 32);
   EXPECT_EQ(calibration_error(request, text.substr(0, 65)), "");
   EXPECT_NE(calibration_error(request, text.substr(0, 64)), "");
@@ -378,7 +379,7 @@ TEST(Calibrate, DefaultsToThePublishedMethodOfEachRule) {
             (std::vector<double>{1, 0.75, 0.5, 0.25}));
 }
 
-// Both axes range from 0 to 1. The known heights of the savings determine the scale.
+// Costs and savings share a scale from 0 to 1, which is inferred from the known savings.
 TEST(CalibrationPicture, ShowsCostAndSavings) {
   for (const CalibrationMethod method :
        {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {

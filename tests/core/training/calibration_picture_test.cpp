@@ -1,4 +1,4 @@
-// Layout of calibration figures for given numbers.
+// Layout of figures for a calibration with fixed numbers.
 #include "core/training/calibration_picture.h"
 
 #include <gtest/gtest.h>

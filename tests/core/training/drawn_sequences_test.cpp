@@ -25,7 +25,7 @@ TEST(RepeatedSequences, RepeatSegmentsOfRandomLength) {
     ASSERT_EQ(targets.shape(), inputs.shape());
     std::set<Index> periods;
     for (Index b = 0; b < 300; ++b) {
-      Index period = 0;  // the first target follows the first repeated token
+      Index period = 0;  // equals the index of the first target
       while (period < length && targets(b, period) < 0) ++period;
       periods.insert(period);
       EXPECT_TRUE(period >= 2 && 16 * period >= length - 15 && 2 * period <= length + 1) << period;
@@ -37,7 +37,7 @@ TEST(RepeatedSequences, RepeatSegmentsOfRandomLength) {
         EXPECT_TRUE(i + 1 == length || targets(b, i) == inputs(b, i + 1));
       }
     }
-    EXPECT_GE(static_cast<Index>(periods.size()), length / 4);  // no fixed distance
+    EXPECT_GE(static_cast<Index>(periods.size()), length / 4);  // periods vary
   }
 }
 
@@ -66,7 +66,7 @@ TEST(DrawnSequencesScore, RejectsModelsThatSeeLaterTokens) {
   EXPECT_THROW(score_of(model, stream, 1), InputError);
 }
 
-// Compares the score with the definition, one row at a time.
+// Compares the score with loss and accuracy computed by definition, row by row.
 TEST(DrawnSequencesScore, AveragesOverTargets) {
   const testing::TemporaryFolder folder;
   ModelConfig config = testing::tiny_plan(folder.path()).model;

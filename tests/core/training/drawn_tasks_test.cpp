@@ -20,7 +20,7 @@ Batch make_batch(const std::string& task_id) {
   return task(task_id).make(plan)->batch(0, kSequences);
 }
 
-// The target at each "?" is the letter after the preceding "!"; other positions have no target.
+// The target at each "?" is the letter that follows the last "!". Other positions have no target.
 TEST(RecallTask, TargetsAreTheRememberedLetters) {
   const Batch batch = make_batch("recall");
   Index questions = 0, longest_delay = 0;

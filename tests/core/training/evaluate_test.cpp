@@ -22,7 +22,7 @@ Checkpoint byte_model(Index context) {
   Checkpoint checkpoint;
   checkpoint.model = make_model(testing::small_config({.context = context}), 1);
   Tensor embedding = checkpoint.model.weights.find("embed.weight")->second.value();
-  for (float& x : embedding) x *= 20;  // far from uniform predictions
+  for (float& x : embedding) x *= 20;  // makes predictions far from uniform
   checkpoint.tokenizer = train_bpe("bytes", 256);
   return checkpoint;
 }
@@ -31,7 +31,7 @@ Checkpoint byte_model(Index context) {
 double expected_bits_per_byte(const Checkpoint& checkpoint, const std::string& text) {
   const Index context = checkpoint.model.config.context;
   const Index count = static_cast<Index>(text.size()), length = std::min(context, count - 1);
-  double bits = 8;  // the first byte
+  double bits = 8;  // the first byte, which has no context
   Index window = 0;
   for (Index target = 1; target < count; ++target) {
     while (target > window + length) window = std::min(window + context / 2, count - 1 - length);
@@ -72,7 +72,7 @@ Choice default_choice(const char* id) {
   return {id, default_values(variant(id).parameters)};
 }
 
-// A byte model with segments and this variant.
+// A byte model with segments of `segment` tokens and this variant.
 Checkpoint segment_model(const char* variant, Index segment) {
   Checkpoint checkpoint = byte_model(64);
   ModelConfig config = checkpoint.model.config;
@@ -116,7 +116,8 @@ TEST(EvaluateText, UsesConstantMemoryForSegments) {
   peak(256);
   const double short_text_peak = peak(1024);
   EXPECT_GT(short_text_peak, 0);
-  EXPECT_LT(peak(8192), 2 * short_text_peak);  // without segments: eight times the peak
+  // Without segments, the peak would be eight times as high.
+  EXPECT_LT(peak(8192), 2 * short_text_peak);
 }
 
 TEST(EvaluateText, SupportsEarlyExits) {
@@ -143,7 +144,7 @@ TEST(EvaluateText, PredictsMaskedTokens) {
   const std::string text(3000, 'a');
   const Evaluation evaluation = evaluate_text(checkpoint, text, {});
   EXPECT_NEAR(static_cast<double>(evaluation.tally.count()) / 3000, 0.2, 0.03);
-  EXPECT_NEAR(evaluation.loss(), std::log(257), 0.5);  // fresh weights
+  EXPECT_NEAR(evaluation.loss(), std::log(257), 0.5);  // untrained weights
   EXPECT_TRUE(std::isnan(evaluation.bits_per_byte()));
   EXPECT_EQ(evaluate_text(checkpoint, text, {}).loss(), evaluation.loss());
 }
@@ -159,7 +160,7 @@ TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
   non_causal.model.config.causal = false;
   EXPECT_NE(refusal([&] { evaluate_text(non_causal, "abc", {}); }).find(expected),
             std::string::npos);
-  // The target is a separate text: the encoder need not be causal.
+  // A decoder without a causal mask sees its targets; a recurrent decoder does not.
   for (const bool is_recurrent : {false, true}) {
     Checkpoint checkpoint;
     ModelConfig config = (is_recurrent ? testing::recurrent_plan(folder.path())
@@ -187,9 +188,9 @@ TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7\tsieben\n");
     const Evaluation evaluation = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
     EXPECT_EQ(evaluation.lines, 2);
-    EXPECT_EQ(evaluation.tally.count(), 14 + 6 + 2);  // including the end ids
+    EXPECT_EQ(evaluation.tally.count(), 14 + 6 + 2);  // including an end token per line
     EXPECT_EQ(evaluation.bytes, 20);
-    EXPECT_NEAR(evaluation.loss(), std::log(257), 0.7);  // fresh weights
+    EXPECT_NEAR(evaluation.loss(), std::log(257), 0.7);  // untrained weights
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7 sieben\n");
     const std::string message = testing::message_of<InputError>(
         [&] { evaluate_file(checkpoint, folder.path() / "pairs.txt", {}); });
@@ -263,7 +264,7 @@ TEST(Evaluation, AddsUp) {
   EXPECT_EQ(total.layers, 21);
   EXPECT_EQ(total.available_layers, 6);
   EXPECT_NEAR(total.loss(), std::log(4), 1e-6);
-  EXPECT_NEAR(total.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits in nine bytes
+  EXPECT_NEAR(total.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits, nine bytes
   EXPECT_EQ(total.mean_layers(), 3.5);
 }
 
@@ -279,7 +280,8 @@ TEST(EvaluateText, CountsLayersOfEveryToken) {
   EXPECT_EQ(evaluation.layers, 36);
 }
 
-// Windows are adjacent, and the last window is shorter. One random sequence determines all masks.
+// Windows are adjacent, and the last window is shorter. One random generator draws the masks of all
+// windows in order.
 TEST(EvaluateText, MasksTokensInAdjacentWindows) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint = byte_model(16);
@@ -363,7 +365,8 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   EXPECT_NEAR(evaluation.loss(), tally.score().loss, 1e-5);
   EXPECT_EQ(evaluation.matches, 0);
   EXPECT_EQ(evaluation.lines, 1);
-  // A line counts as exact if all of its tokens, including the end, are the most likely tokens.
+  // A line counts as exact if all of its tokens, including the end token, are the most likely
+  // tokens.
   const auto most_likely_token = [&](Index i) {
     const float* row = logits.data() + i * logits.dim(2);
     return static_cast<std::int32_t>(std::max_element(row, row + logits.dim(2)) - row);
@@ -403,7 +406,7 @@ TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindows) {
   const auto message =
       testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, {.length = 1}); });
   EXPECT_NE(message.find("length: expected none"), std::string::npos) << message;
-  // Texts are read in windows.
+  // Text files accept a window length.
   Checkpoint text_checkpoint = byte_model(16);
   write_file(folder.path() / "some.txt", "Alice was beginning to get very tired");
   EXPECT_EQ(evaluate_file(text_checkpoint, folder.path() / "some.txt", {.length = 4}).loss(),

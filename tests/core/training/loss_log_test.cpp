@@ -101,7 +101,8 @@ TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
   ASSERT_TRUE(steps && mean && held_out);
   EXPECT_EQ(steps->points.size(), 200u);
   EXPECT_EQ(held_out->points.size(), 100u);
-  // The mean and the steps have equal end points. The held-out curve is above them (y points down).
+  // The curves of the mean and of the steps have equal end points. The held-out losses are larger
+  // (y points down).
   EXPECT_NEAR(mean->points.front().y, steps->points.front().y, 1e-9);
   EXPECT_NEAR(mean->points.back().y, steps->points.back().y, 1e-9);
   for (const Point& p : held_out->points) EXPECT_LT(p.y, steps->points.back().y);
@@ -128,7 +129,8 @@ TEST(LossLog, RejectsInvalidNumbers) {
   EXPECT_TRUE(empty_log.rows().empty());
 }
 
-// The mean covers a fiftieth of all steps on either side of a step, and fewer steps near the ends.
+// The mean covers 4 steps, a fiftieth of all 230 steps, on either side of a step, and fewer near
+// the ends.
 TEST(LossPicture, RunningMeanIsSymmetric) {
   std::vector<LossRow> rows;
   for (Index step = 1; step <= 230; ++step) {

@@ -17,7 +17,8 @@ class TrainingMemory : public ::testing::Test {
  protected:
   ~TrainingMemory() override { set_memory_budget(default_budget_); }
 
-  // Expects that the estimate is 1 to `max_ratio` times the peak memory of two steps.
+  // Expects that the estimate is between the peak memory of two steps and about `max_ratio` times
+  // that peak.
   void expect_sufficient(const std::string& name, const TrainingPlan& plan, double max_ratio) {
     release_cached_storage();
     const auto initial_bytes = static_cast<double>(storage_statistics().live_bytes);
@@ -51,7 +52,7 @@ TEST_F(TrainingMemory, IsSufficientForEveryTask) {
     TrainingPlan plan = plan_of(task.id, task.id);
     plan.batch = 16;
     const double max_ratio =
-        task.id == "numbers" ? 6 : 2.5;  // its words are shorter than the maximum
+        task.id == "numbers" ? 6 : 2.5;  // most number words are shorter than the context
     expect_sufficient(task.id, plan, max_ratio);
     plan.micro_batch = 4;
     plan.folder = folder_.path() / (task.id + "-parts");
@@ -77,7 +78,8 @@ TEST_F(TrainingMemory, IsSufficientForEveryVariant) {
   }
 }
 
-// The backward pass recomputes layers, so that only one layer is in memory at a time.
+// The backward pass recomputes activations, so that only those of one layer are in memory at a
+// time.
 TEST_F(TrainingMemory, IsSufficientForReversibleLayers) {
   TrainingPlan plan = plan_of("text", "model");
   plan.batch = 16;
@@ -97,7 +99,7 @@ std::string memory_error(const TrainingPlan& plan) {
   }
 }
 
-// Plans are rejected before allocation, and errors suggest a setting that fits.
+// Plans beyond the budget are rejected before allocation. Errors suggest a setting that fits.
 TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
   TrainingPlan plan = plan_of("text", "model");
   plan.batch = 60;

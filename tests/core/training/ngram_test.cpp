@@ -16,8 +16,8 @@ TEST(Ngram, AssignsEightBitsToUnseenText) {
   EXPECT_TRUE(std::isnan(model.bits_per_byte("")));
 }
 
-// By hand: after "ab", N() = 2, T() = 2, so p(a) = (1 + 2/256) / 4, and p(b | a) with N(a) = 1,
-// T(a) = 1 is (1 + p(b)) / 2 with p(b) = p(a).
+// Context c occurs N(c) times in "ab", before T(c) distinct bytes. Without context, N = T = 2 and
+// p(a) = p(b) = (1 + 2/256) / 4. With N(a) = T(a) = 1, p(b | a) = (1 + p(b)) / 2.
 TEST(Ngram, MatchesFormulaForShortText) {
   NgramModel model(2);
   model.learn("ab");

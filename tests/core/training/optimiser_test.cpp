@@ -20,7 +20,7 @@ TEST(LearningRate, WarmsUpAndFallsAlongACosine) {
   EXPECT_DOUBLE_EQ(learning_rate(0, 1, 0, 1.0, 0.1), 1.0);
 }
 
-// Compares with the published update in double precision, for the loss x . slope.
+// Compares with the published update in double precision, for the loss sum(x * slope).
 TEST(AdamW, MatchesPublishedUpdate) {
   const Tensor start = testing::random_tensor({3, 2}, 1);
   const Tensor slope = testing::random_tensor({3, 2}, 2);
@@ -61,7 +61,8 @@ TEST(AdamW, DoesNotDecayGainsOrUnusedWeights) {
   EXPECT_EQ(parameters.find("unused")->second.value()[0], 3);
 }
 
-// Updates of bounded parameters are proportional to the bound and do not exceed it.
+// Updates of a bounded parameter are proportional to its upper bound, and its values stay between 0
+// and the bound.
 TEST(AdamW, ScalesUpdatesOfBoundedParameters) {
   constexpr double kMax = 200;
   AdamW bounded({0.9, 0.95, 1e-8, 0, 0}), unbounded({0.9, 0.95, 1e-8, 0, 0});
@@ -99,8 +100,8 @@ TEST(LearningRate, IsDefinedAfterTheLastStep) {
   EXPECT_NEAR(learning_rate(400, 100, 10, 1.0, 0.1), 0.1, 1e-12);  // stays at the minimum
 }
 
-// Compares with the published update in double precision, for a parameter that several threads
-// update and gradients on both sides of the clipping norm.
+// Compares with the published update in double precision. Several threads update the parameter, and
+// the gradient norms are below and above the clipping norm.
 TEST(AdamW, UpdatesEveryEntryOfLongParameters) {
   constexpr Index kCount = 3 * 8192 + 4096 + 77;
   const AdamSettings settings{0.9, 0.95, 1e-3, 0, 30};

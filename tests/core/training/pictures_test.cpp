@@ -22,7 +22,7 @@ TEST(Pictures, ReadFilesAndFolders) {
   const std::vector<std::int32_t> odd_picture = picture_ids(files[1], config).at(0);
   const Batch batch = picture_batch({&even_picture, &odd_picture}, config);
   ASSERT_EQ(batch.ids.shape(), (Shape{2, 16}));
-  EXPECT_EQ(batch.ids(Index{1}, Index{0}), 2);  // the start, then all pixels but the last
+  EXPECT_EQ(batch.ids(Index{1}, Index{0}), 2);  // the start token, then all pixels but the last
   EXPECT_EQ(batch.ids(Index{1}, Index{1}), odd_picture[0]);
   EXPECT_TRUE(std::equal(odd_picture.begin(), odd_picture.end(), batch.targets.begin() + 16));
   std::filesystem::create_directory(folder.path() / "empty");

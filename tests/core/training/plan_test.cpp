@@ -105,7 +105,7 @@ TEST(TrainingPlan, AcceptsValuesAtTheLimits) {
   EXPECT_TRUE(is_valid(plan));
   plan.folder = plan.text[0];  // a file
   EXPECT_FALSE(is_valid(plan));
-  // The shortest sequences of generated tasks.
+  // Minimum sequence lengths of generated tasks.
   for (const auto& [id, min_length] :
        {std::pair<const char*, Index>{"recall", 16}, {"brackets", 8}, {"repeat", 8}}) {
     TrainingPlan drawn_plan = testing::plan_of(id, folder.path());

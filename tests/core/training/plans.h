@@ -30,7 +30,7 @@ inline TrainingPlan tiny_plan(const std::filesystem::path& folder) {
   return plan;
 }
 
-// Writes images of 4 x 4 pixels in stripes, as PNG files in `folder`.
+// Writes `count` striped images of 4 x 4 pixels as PNG files to `folder`.
 inline void write_stripes(const std::filesystem::path& folder, int count) {
   std::filesystem::create_directories(folder);
   for (int n = 0; n < count; ++n) {
@@ -44,7 +44,7 @@ inline void write_stripes(const std::filesystem::path& folder, int count) {
   }
 }
 
-// A small plan of a task; writes its input files to `folder`.
+// Returns a small plan of a task and writes its input files to `folder`.
 inline TrainingPlan plan_of(const std::string& task, const std::filesystem::path& folder) {
   TrainingPlan plan = tiny_plan(folder);
   plan.task = task;

@@ -1,5 +1,5 @@
-// Generated data and scores of tasks: identical for a seed on every machine and in every version,
-// so that trainings can be resumed with a newer version and scores can be compared.
+// Generated data and scores of tasks. Equal seeds give equal data on every machine and in every
+// version, so that newer versions can resume trainings and scores can be compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string join_row(const IntTensor& ids, Index row) {
   return line;
 }
 
-// Words of random letters, different at every position.
+// A text of `size` bytes that consists of words of random letters.
 std::string random_words(std::size_t size, std::uint64_t seed) {
   Random random(seed);
   std::string text;
@@ -40,7 +40,7 @@ std::string random_words(std::size_t size, std::uint64_t seed) {
   return text.substr(0, size);
 }
 
-// Writes a table of different images of 4 x 4 pixels.
+// Writes a CSV table of `count` different images of 4 x 4 pixels.
 void write_table(const std::filesystem::path& file, int count) {
   std::string table;
   for (int n = 0; n < count; ++n) {
@@ -50,7 +50,7 @@ void write_table(const std::filesystem::path& file, int count) {
   write_file(file, table);
 }
 
-// A plan whose files have different content at each position.
+// A plan whose input files do not repeat.
 TrainingPlan varied_plan(const std::string& id, const std::filesystem::path& folder) {
   TrainingPlan plan = testing::plan_of(id, folder);
   if (id == "image") {
@@ -87,7 +87,8 @@ TEST(TaskBatches, MatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/training/batches.txt"));
 }
 
-// A model with fresh weights, scaled so that predictions are far from uniform.
+// An untrained model with scaled embedding and output weights, so that predictions are far from
+// uniform.
 Checkpoint confident_checkpoint(const TrainingPlan& plan, const Task& task) {
   Checkpoint checkpoint;
   checkpoint.tokenizer = task.tokenizer();
@@ -140,7 +141,7 @@ TEST(TaskScores, MatchRecordedValues) {
 TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = varied_plan("image", folder.path());
-  plan.held_out_share = 0.28;  // 7 of 25
+  plan.held_out_share = 0.28;  // the last 7 of 25 images
   const auto pictures = picture_ids(plan.text[0], plan.model);
   const std::set<std::vector<std::int32_t>> training(pictures.begin(), pictures.begin() + 18);
   ASSERT_EQ(training.size(), 18u);
@@ -158,7 +159,7 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
     previous_pictures = epoch_pictures;
   }
   const Checkpoint checkpoint = confident_checkpoint(plan, *instance);
-  // The last images are held out. The score uses all of them or a sample.
+  // The last images are held out. The score uses all of them or `score_batches` batches.
   const auto held_out_loss = [&](std::size_t first, std::size_t last) {
     Tally tally;
     for (std::size_t n = first; n < last; ++n) {
@@ -177,8 +178,8 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   EXPECT_THROW(check(plan), InputError);
 }
 
-// Each row is a different window of the text: visible tokens in the input, masked tokens in the
-// targets.
+// Each row is a different window of the training text, which the visible tokens of the input and
+// the masked tokens of the targets form together.
 TEST(MaskedTask, MasksTokensOfEveryRow) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = varied_plan("masked", folder.path());
@@ -202,13 +203,13 @@ TEST(MaskedTask, MasksTokensOfEveryRow) {
   EXPECT_EQ(windows.size(), 30u);
   EXPECT_NEAR(target_count / static_cast<double>(batch.ids.size()), 0.2, 0.06);
   EXPECT_NEAR(mask_count / target_count, 0.8, 0.12);
-  // The tokenizer leaves the last id to the mask.
+  // The last id is reserved for the mask token.
   EXPECT_EQ(instance->tokenizer()->vocabulary_size(), 256);
   plan.model.vocabulary = 270;
   plan.model.architecture.values.set("mask", Index{269});
   EXPECT_NO_THROW(check(plan));
   EXPECT_LE(task("masked").make(plan)->tokenizer()->vocabulary_size(), 269);
-  // A vocabulary with no id but the mask.
+  // A vocabulary that consists of the mask token only.
   Batch single_id_batch;
   single_id_batch.ids = IntTensor({1, 50});
   single_id_batch.targets = IntTensor({1, 50});
@@ -233,7 +234,8 @@ TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
       EXPECT_EQ(std::isfinite(score.loss), has_two_tokens) << id << " " << score.loss;
     }
   }
-  // Bits per byte of several texts are weighted by bytes; the loss is the mean of all batches.
+  // The bits per byte of several texts are weighted by their bytes. Without batches, the loss is
+  // NaN.
   TrainingPlan plan = varied_plan("text", folder.path());
   plan.held_out = {folder.path() / "one.txt", folder.path() / "two.txt"};
   plan.held_out_share = 0;
@@ -276,7 +278,8 @@ TEST(TokenStream, CoversBothEndsOfTheText) {
   }
 }
 
-// The loss of a step is the loss of the previous model on the sequences of the step.
+// The reported loss of a step is the loss of the model before the step, on the sequences of the
+// step.
 TEST(Trainer, UsesNextSequencesInEachStep) {
   const testing::TemporaryFolder folder;
   for (const Index micro_batch : {Index{0}, Index{2}}) {

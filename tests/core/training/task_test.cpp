@@ -94,7 +94,7 @@ TEST(Task, RejectsIncompatibleModels) {
   }
   // text, repeat, recall and brackets are compatible with one another's models.
   EXPECT_EQ(compatible_count, static_cast<int>(tasks().size()) + 4 * 3);
-  // Without a causal mask the next token is visible; masked tokens are not.
+  // Without a causal mask, a model sees the next token, which is its target.
   for (const char* task : {"text", "repeat", "numbers"}) {
     TrainingPlan non_causal_plan = testing::plan_of(task, folder.path());
     non_causal_plan.model.causal = false;
@@ -185,7 +185,7 @@ TEST(Task, ResumesTrainingExactly) {
   }
 }
 
-// Structural choices of a config.
+// Changes of the structure of a config, each with its name.
 std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> structural_choices() {
   const auto values = [](const Info& info) { return default_values(info.parameters); };
   const auto select_variant = [values](const char* id) {
@@ -261,15 +261,15 @@ TEST(Task, ReducesItsLoss) {
     return train(plan, {}).held_out.loss;
   };
   for (const TrainingPlan& plan : all_plans(folder.path())) {
-    if (plan.task == "repeat" || plan.task == "text") continue;  // train_test.cpp
+    if (plan.task == "repeat" || plan.task == "text") continue;  // tested in train_test.cpp
     if (plan.task == "trajectory")
-      continue;  // the loss of random actions cannot decrease much; see below
+      continue;  // random actions are hardly predictable; see LearnsShortestPathsFromRandomWalks
     const double first_loss = loss_after(plan, 1), later_loss = loss_after(plan, 40);
     EXPECT_LT(later_loss, 0.8 * first_loss) << plan.task << " " << plan.model.architecture.id;
   }
 }
 
-// Conditioned on the highest return, the model acts better than its training walks.
+// For the highest desired return, the model finds shorter paths than its training walks.
 TEST(TrajectoryTask, LearnsShortestPathsFromRandomWalks) {
   const TemporaryFolder folder;
   const auto preset = testing::source_folder() / "assets" / "presets" / "trajectory.json";
@@ -279,7 +279,8 @@ TEST(TrajectoryTask, LearnsShortestPathsFromRandomWalks) {
   plan.evaluate_every = 0;
   const TrainingResult result = train(plan, {});
   EXPECT_LT(result.held_out.loss, std::log(4));
-  EXPECT_GT(result.held_out.accuracy, 0.5);  // fraction of cells; less than a fifth by chance
+  // The accuracy is the fraction of start cells with a shortest path, below 0.2 by chance.
+  EXPECT_GT(result.held_out.accuracy, 0.5);
 }
 
 TEST(TextTask, HoldsOutEndOfText) {
@@ -306,8 +307,8 @@ TEST(TextTask, ScoresHeldOutText) {
   const std::string text = read_file(plan.text[0]);
   EXPECT_NEAR(score.bits_per_byte,
               bits_per_byte(checkpoint, text.substr(text.size() - text.size() / 10)), 1e-9);
-  EXPECT_NEAR(score.loss, std::log(256), 0.5);                    // fresh weights
-  EXPECT_EQ(instance->score(checkpoint, true).loss, score.loss);  // the same batches
+  EXPECT_NEAR(score.loss, std::log(256), 0.5);                    // untrained weights
+  EXPECT_EQ(instance->score(checkpoint, true).loss, score.loss);  // equal batches
   EXPECT_TRUE(std::isnan(score.accuracy));
   plan.held_out_share = 0;
   EXPECT_TRUE(std::isnan(task("text").make(plan)->score(checkpoint, true).loss));

@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Trace with the config and tokens that a figure is drawn from, without a run.
+// Trace without a run, with only the config and the tokens that a figure needs.
 Trace trace_of(const std::function<void(ModelConfig&)>& change, Index layers = 3) {
   ModelConfig config = testing::small_config({.layers = layers, .heads = 4});
   change(config);
@@ -102,7 +102,7 @@ void expect_separate_boxes(const Trace& trace) {
   }
 }
 
-// Size of the view in a window of 1280 x 800; smaller views show titles only.
+// A window of 1280 x 800 has a view of 640 x 600. Smaller views show titles only.
 TEST(ArchitectureView, EncoderDecoderShowsNotesInSmallWindow) {
   const Trace trace = trace_of([](ModelConfig& config) {
     config = with_architecture(config,

@@ -1,4 +1,4 @@
-// Controls reported as effective or idle, compared with the pictures they produce.
+// Compares the controls that view_controls() reports as effective or idle with pictures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class Controls : public ::testing::Test {
     return picture(trace, a).rgba != picture(trace, b).rgba;
   }
 
-  // Changes each control in turn. Controls reported as idle must have no effect; with
-  // `requires_effect`, all others must have one.
+  // Changes each control in turn. Controls reported as idle must have no effect; if
+  // `requires_effect` is set, all other controls must have an effect.
   void expect_reported_effects(const Trace& trace, const ViewSettings& settings,
                                bool requires_effect = true) const {
     const ViewControls controls = view_controls(settings, &trace);
@@ -69,7 +69,7 @@ class Controls : public ::testing::Test {
     }
   }
 
-  // A value other than the initial one.
+  // A value that differs from the initial one, or sets an optional parameter.
   static Value non_initial_value(const Parameter& p) {
     if (p.kind == Parameter::Kind::Flag) return !std::get<bool>(p.initial);
     if (p.kind == Parameter::Kind::Choice) return p.choices.back().id;
@@ -78,7 +78,7 @@ class Controls : public ::testing::Test {
 
   const Trace model_ = testing::run_model({.heads = 3, .kv_heads = 3});
   const Trace reference_ = testing::run_model({.encoding = "alibi", .heads = 3, .kv_heads = 3});
-  // Layout without a frame, as in the window: a title would name the layer and head.
+  // Layout without a frame, as in the window, because a title would name the layer and head.
   LayoutOptions look(const ViewSettings& settings) const {
     LayoutOptions look;
     look.framed = false;
@@ -91,7 +91,7 @@ class Controls : public ::testing::Test {
 ViewSettings settings_for(const char* id, const char* json = "{}") {
   ViewSettings settings = testing::settings_with(id, json);
   settings.id = id;
-  // Part of the map without row 0: that row has a weight of 1, so nothing could be rescaled.
+  // Part of the map without row 0, whose weight of 1 would make all colour ends equal.
   settings.row = 4;
   settings.column = 1;
   settings.height = settings.width = 6;
@@ -114,7 +114,7 @@ TEST_F(Controls, ReportEffectsOnPicturesOfModels) {
   }
 }
 
-// In these views all heads look alike, and colours end at 1 already.
+// In these views, all heads look alike and colours always end at 1.
 TEST_F(Controls, ReportIdleControlsOfUniformHeads) {
   for (const ViewSettings& settings :
        {settings_for("pattern"), settings_for("position"), settings_for("compare"),
@@ -177,7 +177,7 @@ TEST_F(Controls, LimitFilterToRangeOfMeasure) {
   };
   EXPECT_EQ(filter_limit("first_token"), 1);
   EXPECT_EQ(filter_limit("distance"), 12);
-  EXPECT_EQ(filter_limit("entropy"), 4);  // bits of 12 tokens, rounded up
+  EXPECT_EQ(filter_limit("entropy"), 4);  // log2(12) bits, rounded up
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,4 +1,4 @@
-// Small models of every family (tests/model-cases), each with its input, for tests of views.
+// Small models of every family (tests/model-cases) and their inputs, for tests of views.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ inline Session family_session(const Family& family) {
   return session;
 }
 
-// A session's run, and findings for its views.
+// Runs a session, and computes findings for its views.
 class ViewRun {
  public:
   explicit ViewRun(const Session& session) : session_(session), run_(cpu_only()) {

@@ -1,4 +1,4 @@
-// Requests for findings that views derive from their settings.
+// Finding requests that views derive from their settings.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -43,7 +43,7 @@ Trace other_run() {
                              .kv_heads = 2});
 }
 
-// Alternatives to the default of a parameter.
+// Values of a parameter that differ from its default.
 std::vector<Value> other_values(const View& v, const Parameter& p) {
   std::vector<Value> alternatives;
   // The spring layout amplifies rounding differences between processors.
@@ -99,7 +99,7 @@ TEST(Views, MatchGoldenSvg) {
   }
 }
 
-// Pinned tokens, pointer, dark theme, a small window without title and caption.
+// Draws pinned tokens and the pointer in a small dark window without title and caption.
 TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
   const Trace trace = small_run(), other = other_run();
   const Findings findings = testing::findings_of(trace, &other);
@@ -115,7 +115,7 @@ TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
   }
 }
 
-// All cells, which are more than the pixels, and a zoomed region.
+// Draws a whole map, and a zoomed region.
 TEST(Views, LongTextMatchesGoldenSvg) {
   const Trace trace = testing::run_model({.length = 260, .layers = 1, .heads = 1, .kv_heads = 1});
   const Findings findings = testing::findings_of(trace);
@@ -147,7 +147,7 @@ TEST(Views, InterventionLayoutMatchesGoldenSvg) {
   }
 }
 
-// The data of each view, for alternative values of each of its parameters.
+// Describes the data of each view for its defaults, and for other values of each parameter.
 TEST(Views, DataMatchesGolden) {
   const Trace trace = testing::run_model({.length = 24, .layers = 3, .heads = 4, .kv_heads = 2});
   const Trace other = testing::run_model({.variant = R"({"type": "local", "window": 5})",
@@ -181,7 +181,7 @@ TEST(Views, DataMatchesGolden) {
   }
 }
 
-// Data of models of every family, and pictures of the views that only some families have.
+// Data of models of every family, and pictures of the views that only some families support.
 TEST(Views, ModelFamiliesMatchGolden) {
   const Trace plain = small_run();
   std::map<std::string, std::string> data;
@@ -251,7 +251,7 @@ TEST(Views, TrajectoryMatchesGoldenSvg) {
       view_path("trajectory.txt")));
 }
 
-// The picture of each mechanism, of the first variant that has it.
+// Draws each mechanism for the first compatible variant, and describes its data for all of them.
 TEST(Mechanism, MatchesGoldenSvg) {
   std::vector<std::string> drawn;
   std::map<std::string, std::string> data;

@@ -1,4 +1,4 @@
-// Properties of every layout, over views, variants, encodings, model families and page sizes.
+// Properties of every layout, for all views, variants, encodings, model families and page sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,8 @@ bool shows_pairs(const ViewLayout& layout) {
          layout.columns_run_across && layout.words == nullptr;
 }
 
-// Checks plot, labels and hits of a matrix view of self-attention over the run's tokens.
+// Checks the plot, labels and hits of a matrix view that shows self-attention over the run's
+// tokens.
 void expect_aligned(const Trace& trace, const ViewLayout& layout, const std::string& context) {
   const auto count = static_cast<Index>(trace.tokens.size());
   const auto maps = heat_maps(layout.list);

@@ -101,7 +101,8 @@ TEST(Opening, RecommendedSamplesReplaceOtherSamples) {
   EXPECT_EQ(with_model(run_view, "memory-xl").viewed.run.text, run_view.run.text);
 }
 
-// Trained exit classifiers are confident early; the threshold follows the model.
+// Models with trained exit classifiers recommend a threshold, which applies until the user changes
+// it.
 TEST(Opening, TrainedExitsSetThresholdUntilItIsChanged) {
   const RunView calm = open_model("exits-calm");
   EXPECT_EQ(view_values(calm.view, "depth").real("threshold"), 0.8);

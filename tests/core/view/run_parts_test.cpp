@@ -1,4 +1,4 @@
-// Views of runs with several attention kinds per layer: stacks, kinds, steps, segments.
+// Views of runs with several parts: stacks, attention kinds, steps or segments.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -46,8 +46,8 @@ std::set<TracePart> parts_of(const Trace& trace) {
 ViewSettings settings_for(const TracePart& part, Index layer = 0, Index head = 0) {
   ViewSettings settings;
   settings.part = {part.stack, part.kind};
-  if (part.step > 0) settings.part.step = part.step;           // counted from 1
-  if (part.segment > 0) settings.part.segment = part.segment;  // the first is the default
+  if (part.step > 0) settings.part.step = part.step;           // steps count from 1
+  if (part.segment > 0) settings.part.segment = part.segment;  // the first segment is the default
   settings.layer = layer;
   settings.head = head;
   return settings;
@@ -84,7 +84,7 @@ TEST(RunParts, EachViewOfEachHeadIsLegible) {
   }
 }
 
-// `start`: id of the first target token.
+// Labels of `count` ids from index `first` on. The label of the start token, `start`, is "■".
 std::vector<std::string> labels(const std::vector<std::int32_t>& ids, std::size_t first,
                                 std::size_t count, std::int32_t start = -1) {
   std::vector<std::string> result;
@@ -120,7 +120,7 @@ TEST(RunParts, CrossAttentionHasTargetRowsAndSourceColumns) {
   EXPECT_TRUE(has_text(list, "11 source and 4 target tokens"));
 }
 
-// Parts with equal layer and head indices have different numbers.
+// A map shows the weights of its own part, although other parts have equal layers and heads.
 TEST(RunParts, MapsMatchTheirTaps) {
   for (const Case& c : kCases) {
     const auto trace = run(c.model, c.target);
@@ -143,7 +143,7 @@ TEST(RunParts, RowsMatchTokensOfSegment) {
   const auto trace = run("memory-segment");  // segments of four tokens, memory of five
   const auto second = map_of(*trace, settings_for({.segment = 1}));
   EXPECT_EQ(second.rows, labels(kIds, 4, 4));
-  ASSERT_EQ(second.columns.size(), 8u);  // the memory has only four tokens yet
+  ASSERT_EQ(second.columns.size(), 8u);  // the memory has only four tokens so far
   EXPECT_EQ(second.columns[0], "−4");
   EXPECT_EQ(std::vector<std::string>(second.columns.begin() + 4, second.columns.end()),
             labels(kIds, 4, 4));

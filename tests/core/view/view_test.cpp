@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, Trace>> traces() {
   for (TraceToken& token : verbose.tokens) token.label = std::string(80, 'W');
   verbose.notes.assign(30, "A note that is repeated until the caption is far too long");
   list.emplace_back("wordy", verbose);
-  // Rows with their own projections, and the first layers of an unfinished run.
+  // A variant with separate projections for global tokens, and an unfinished run.
   list.emplace_back("own projections",
                     testing::run_model({.variant = R"({"type": "longformer", "window": 2,
                                                        "global": [0, 5], "projections": "own"})",
@@ -96,7 +96,7 @@ TEST(Views, ExplainThemselvesBriefly) {
   EXPECT_EQ(texts.size(), views().size() + 1);  // the mechanism names its variant
 }
 
-// Views with an objection to a run show it in their picture. RoPE draws rotated vectors for any
+// A view that objects to a run refuses to draw it. Only the view RoPE draws rotated vectors for any
 // run.
 TEST(Views, ObjectionsMatchPictures) {
   const auto objection = [](const char* id, const Trace& trace) {

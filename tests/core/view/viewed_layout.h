@@ -1,4 +1,4 @@
-// Layouts of views that read findings, and a check of their legibility.
+// Layouts of views that require findings, and a check of their legibility.
 #pragma once
 
 #include "core/figure/render.h"

@@ -55,14 +55,14 @@ TEST(Compare, ShowsBothMapsAndTheirDifference) {
   for (Index i = 0; i < 12; ++i) {
     for (Index c = 0; c < 12; ++c) {
       if (c > i) {
-        EXPECT_TRUE(std::isnan(shown[2].values(i, c)));  // disallowed, not 0
+        EXPECT_TRUE(std::isnan(shown[2].values(i, c)));  // not allowed
       } else {
         EXPECT_EQ(shown[2].values(i, c), shown[0].values(i, c) - shown[1].values(i, c));
       }
     }
   }
   EXPECT_EQ(shown[2].least, -shown[2].most);
-  EXPECT_EQ(shown[0].most, shown[1].most);  // same scale
+  EXPECT_EQ(shown[0].most, shown[1].most);  // both maps have the same scale
   EXPECT_TRUE(has_text(layout.list, "KL(A, B)"));
   for (const char* fact : {"Perplexity", "Bits per token", "Time", "Pairs", "Memory"}) {
     EXPECT_TRUE(has_text(layout.list, fact)) << fact;
@@ -226,7 +226,7 @@ TEST(Compare, ExplainsHowToSetRunB) {
   EXPECT_NE(layout.refusal.find("Compare with this"), std::string::npos);
 }
 
-// The badge of each map and the words next to the badge share a line.
+// The headings of both maps quote the beginnings of the texts, at the same height.
 TEST(Compare, HeadingsDescribeDifferenceOfTexts) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = synthetic_trace(1, 2, 9);
@@ -263,7 +263,7 @@ TEST(Compare, ExplainsInfiniteDivergence) {
                          "KL(A, B) = ∞, because A gives weight to keys where B gives none."));
   }
   Values values = view_values(look.settings, "compare");
-  values.set("rows", std::string("reverse"));  // finite: A has weight wherever B has
+  values.set("rows", std::string("reverse"));  // finite, because A gives weight wherever B does
   set_view_values(look.settings, "compare", values);
   EXPECT_FALSE(has_text(lay_out_view(a, "compare", look).list, "∞"));
   look.reference = &a;
@@ -282,7 +282,7 @@ TEST(Compare, ReportsOmittedContent) {
     EXPECT_NE(has_text(list, "Memory"), has_text(list, "table of facts")) << height;
     EXPECT_EQ(maps(list).size() == 2, has_text(list, "A − B")) << height;
   }
-  look.height = 858;  // column of a paper
+  look.height = 858;  // 317 x 858: a column of a paper
   EXPECT_EQ(maps(lay_out_view(a, "compare", look).list).size(), 3u);
 }
 
@@ -310,7 +310,7 @@ TEST(Compare, PairsAreShownWithCost) {
   look.reference = &b;
   look.height = 1000;
   const DisplayList list = lay_out_view(a, "compare", look).list;
-  EXPECT_TRUE(has_text(list, "1,640"));  // full attention: nothing to report
+  EXPECT_TRUE(has_text(list, "1,640"));  // full attention: number of pairs without a cost
   const double cost_percent = 100 * run_cost(b).products / run_cost(b).full;
   ASSERT_GT(cost_percent, 10);
   EXPECT_TRUE(has_text(list, "(cost " + fixed(cost_percent, 0) + "%)")) << cost_percent;

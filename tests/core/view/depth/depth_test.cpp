@@ -37,7 +37,7 @@ TEST(Depth, ReportsSavedLayers) {
             std::string::npos);  // all ten tokens exit after the first layer
 }
 
-// Layers that the run skipped are not reported as possible savings, whatever the view's measure.
+// Layers that the run skipped are not reported as possible savings, at any threshold of the view.
 TEST(Depth, ReportsSkippedLayers) {
   Trace trace = synthetic_trace(4, 2, 10);
   EXPECT_TRUE(view_controls(look_with_threshold(0.3).settings, &trace).idle.empty());
@@ -83,7 +83,7 @@ TEST(Depth, ColoursTokensByTheirExit) {
     for (const Item& item : list.items) {
       if (const auto* box = std::get_if<FilledBox>(&item)) colours.push_back(box->colour);
     }
-    colours.resize(10);  // tokens come first
+    colours.resize(10);  // boxes of tokens come first
     return colours;
   };
   const std::vector<Index> exits =
@@ -107,7 +107,7 @@ TEST(Depth, ExplainsExitMarksAtEverySize) {
   EXPECT_EQ(testing::count_highlighted_boxes(large.list), 19);
   look.width = 455;
   look.height = 290;          // the view in a window of 1920 x 1080 at scale 2
-  look.settings.height = 19;  // all layers
+  look.settings.height = 19;  // all tokens
   look.settings.width = 4;
   const ViewLayout small = lay_out_view(trace, "depth", look);
   EXPECT_NE(all_text(small.list).find("line: exits here"), std::string::npos);

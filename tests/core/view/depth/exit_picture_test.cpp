@@ -59,7 +59,8 @@ class EarlyExits : public ::testing::Test {
   Tensor weight(const std::string& name) {
     return run_.checkpoint(session_.run)->model.weights.at(name).value();
   }
-  // Log probabilities that layer n (from 1) predicts for a token, computed from the equations.
+  // Log probabilities of the next token after position `token` by the lens of layer `n`, counted
+  // from 1, computed from the equations.
   std::vector<double> lens_log_probabilities(Index n, Index token) {
     const Tensor x = traces_.trace->taps.at("layers." + std::to_string(n - 1) + ".residual");
     const bool has_classifier =
@@ -150,7 +151,7 @@ TEST_F(EarlyExits, ConfidenceAndOracleMatchEquations) {
 // Multiply-adds of one layer (weights and attention) and of the output.
 constexpr double kLayerMultiplyAdds =
     kLength * (4.0 * kWidth * kWidth + 3 * kWidth * kHidden) +
-    kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // pairs, 2 products, d_k, 2 heads
+    kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // causal pairs, 2 products, head size, 2 heads
 constexpr double kOutputMultiplyAdds = static_cast<double>(kLength) * kWidth * kVocabulary;
 
 TEST_F(EarlyExits, CountsWorkOfExecutedLayers) {

@@ -130,7 +130,7 @@ TEST(Frames, RejectInvalidSweepsBeforeRunning) {
     return error_of([&] { run.frames(file_statistics, options(text)); });
   };
   EXPECT_NE(error_for("position.base=1:2").find("measured over this text"), std::string::npos);
-  // Statistics over other texts remain valid when the picture moves or this text is continued.
+  // Statistics over other texts remain valid if the layer changes or this text is continued.
   EXPECT_EQ(error_for("layer=0:1"), "");
   EXPECT_EQ(error_for("tokens=0:2"), "");
 }
@@ -198,7 +198,7 @@ TEST_F(RunFrames, SweepParameterOfOneHeadGroup) {
   EXPECT_EQ(moved.run.variant, std::nullopt);
 }
 
-// Model whose first heads were trained with the variant Local, window 4.
+// Model whose first heads were trained with the variant Local and a window of 4.
 class LocalHeads : public RunFrames {
  protected:
   void save(Index local_heads) {
@@ -247,7 +247,7 @@ TEST_F(LocalHeads, UniformTrainingSweepsAllHeads) {
     EXPECT_EQ(visible_keys(frame, 0), expected);
     EXPECT_EQ(visible_keys(frame, 1), expected);
   }
-  // Imported tensors do not accept groups.
+  // A sweep adds no groups, because imported tensors do not accept groups.
   session_.run.groups.clear();
   EXPECT_EQ(frames(options("variant.window=1:3")).frame(0).session.run.groups.size(), 0U);
 }

@@ -52,7 +52,8 @@ struct SampleRun {
   }
 };
 
-// Run for which the view has content: a synthetic trace, or a run of a small model with q, k and v.
+// Run for which the view has content. Views that need q, k and v get the run of a small model,
+// other views a synthetic trace.
 SampleRun sample_run_for(const View& view) {
   // Views that need pixels, segments, steps or gates, which the synthetic trace lacks.
   if (!view.objection(testing::synthetic_trace(2, 2, 9)).empty()) {

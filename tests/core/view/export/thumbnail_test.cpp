@@ -45,7 +45,7 @@ TEST(Thumbnail, DependsOnHeadViewAndTheme) {
   EXPECT_GT(map.rgba[0], 200);
 }
 
-// The cells come from the display list of exported files, without title and caption.
+// A thumbnail draws the display list of an exported picture without title and caption.
 TEST(Thumbnail, MatchesExportedCells) {
   const Traces traces = traces_of(9);
   const ThumbnailOptions options;

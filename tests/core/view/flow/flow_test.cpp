@@ -104,7 +104,8 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
   EXPECT_GE(sums, 3 * variants().size());
 }
 
-// Two heads share values; relative distances add a term (Shaw et al., 2018, equation 3).
+// Two heads share each value head. Relative positions add a term to the sum (Shaw et al., 2018,
+// equation 3).
 TEST(FlowView, SumMatchesEquation) {
   for (const char* encoding : {"rope", "alibi", "sinusoidal"}) {
     const Trace trace = testing::run_model({.encoding = encoding, .heads = 4, .kv_heads = 2});
@@ -238,7 +239,7 @@ struct JoinCase {
   bool has_target = false;
 };
 
-// Input, contributions and output of each residual connection.
+// The input and the contributions of a residual sum add up to its output.
 TEST(FlowView, ResidualContributionsAddUp) {
   using Join = FlowLayer::Join;
   const std::vector<std::string> self_attention{"attention", "feed-forward"};
@@ -337,7 +338,7 @@ TEST(FlowView, TrajectoryPredictsActionsAtStates) {
   session.view.id = "flow";
   ExperimentRun runner(cpu_only());
   const auto trace = runner.run(session.run);
-  session.view.pinned_query = 1;  // first state
+  session.view.pinned_query = 1;  // position of the first state
   const FlowNumbers flow = numbers_of(*trace, session);
   ASSERT_EQ(flow.candidates.size(), 4u);
   double total = 0;
@@ -372,13 +373,14 @@ TEST(FlowView, StepsExplainOneStageEach) {
       const FilledBox* box = std::get_if<FilledBox>(&item);
       return box != nullptr && box->colour.a > 100 && box->colour.a < 250;
     });
-    // Of the twelve panels, step 3 unveils two (queries and keys, values), other steps unveil one.
+    // The last step unveils all twelve panels, step 3 two (queries and keys, values), other steps
+    // one.
     const Index expected = step == kFlowSteps ? 0 : step == 3 ? 10 : 11;
     EXPECT_EQ(veils, expected) << step;
   }
   EXPECT_NE(step_texts[4].find("5  Softmax"), std::string::npos);
   EXPECT_NE(step_texts.back().find("Space"), std::string::npos);
-  // The view opens on the whole figure.
+  // By default, the view shows the last step.
   EXPECT_EQ(all_text(lay_out_view(trace, "flow", wide_look({})).list), step_texts.back());
 }
 
@@ -521,7 +523,7 @@ TEST(FlowView, ExportedTablesAddUp) {
   for (const char* name : {"weighted values", "heads", "residual"}) {
     const ViewData::Matrix& m = table(name);
     const Index last = m.values.dim(0) - 1;
-    const bool has_output_row = std::string(name) == "weighted values";  // last row: output
+    const bool has_output_row = std::string(name) == "weighted values";  // in the last row
     Tensor sum = Tensor::zeros({m.values.dim(1)});
     for (Index r = 0; r < last - (has_output_row ? 1 : 0); ++r) {
       for (Index n = 0; n < sum.size(); ++n) sum[n] += m.values(r, n);

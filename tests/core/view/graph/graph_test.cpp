@@ -45,8 +45,8 @@ TEST(NodeLayout, SpringsPullNeighboursTogether) {
   for (std::size_t n = 0; n + 1 < 12; ++n) EXPECT_LT(distance(n, n + 1), distance(0, 11));
 }
 
-// Fruchterman-Reingold layout with complex numbers: nodes repel with k^2 / distance, edges attract
-// with distance^2 / k; the temperature limits moves.
+// Reference implementation of the Fruchterman-Reingold layout with complex numbers. Nodes repel
+// each other with k^2 / distance, edges attract with distance^2 / k, and `heat` limits each move.
 std::vector<std::complex<double>> reference_springs(std::size_t nodes,
                                                     const std::vector<Edge>& edges) {
   const double k = 1 / std::sqrt(static_cast<double>(nodes));
@@ -143,7 +143,7 @@ TEST(GraphView, StrokeBetweenNodesAddsEdge) {
         "graph", std::string(R"({"layout": ")") + layout + R"(", "tool": "edges"})");
     const ViewLayout view_layout = testing::lay_out_view(trace, "graph", look);
     ASSERT_EQ(view_layout.handles.size(), 1u) << layout;
-    // Positions of the nodes are found by hit tests.
+    // Hit tests yield the positions of the nodes.
     std::vector<std::optional<Point>> nodes(5);
     for (double y = 0; y < look.height; y += 4) {
       for (double x = 0; x < look.width; x += 4) {

@@ -57,7 +57,7 @@ TEST(Grid, FramedPictureNamesHeadUnderPointer) {
     }
   }
   EXPECT_TRUE(names_head(look));
-  look.framed = false;  // next to the panels of the window
+  look.framed = false;  // as in the window, whose panels name the head
   EXPECT_FALSE(names_head(look));
 }
 
@@ -69,7 +69,7 @@ TEST(Grid, AcceptsLayersOfDifferentShapes) {
   ASSERT_EQ(maps.size(), 6u);
   EXPECT_EQ(maps[5].width, 14);
   EXPECT_EQ(testing::layout_error(layout.list), "");
-  // Empty places, where layer 1 has no head, report no hit.
+  // An empty place, where layer 1 has no head, reports no hit.
   const Box last_head = maps[3].box, lower_map = maps[4].box;
   EXPECT_FALSE(layout.hit({last_head.x + 5, lower_map.y + 5}).has_value());
 }
@@ -271,7 +271,7 @@ TEST(Grid, HiddenTokenDoesNotAffectScale) {
   }
 }
 
-// Two heads per layer, sorted by entropies measured on texts in a file.
+// Lays out two heads per layer, sorted by these entropies, as measured on texts of a file.
 DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& entropies) {
   HeadTable table;
   for (const double entropy : entropies) {

@@ -53,7 +53,7 @@ TEST(ImageView, HitSelectsQueryThenKeyOfPinnedQuery) {
   testing::LayoutOptions look;
   const ViewLayout unpinned = testing::lay_out_view(*trace, "image", look);
   ASSERT_EQ(unpinned.refusal, "");
-  // A hit selects the pixel as query; pointing at it shows its row.
+  // Without a pinned query, a hit selects the pixel as query.
   std::optional<Hit> hit;
   Point at{};
   for (at.y = 0; at.y < look.height && !hit; at.y += 3) {
@@ -105,7 +105,7 @@ TEST(ImageView, ShiftsPixelsByOneStep) {
   EXPECT_EQ(testing::lay_out_view(*trace, "image").refusal, "");
 }
 
-// Both panels show the patches of a patch model: allowed pairs, and their weights.
+// Both panels draw patches over the image: one the allowed patches, the other their weights.
 TEST(ImageView, ShowsPatchesOverModelInput) {
   Session session;
   session.run.model = (testing::source_folder() / "tests" / "layouts" / "vit").string();
@@ -116,7 +116,7 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
   ASSERT_EQ(picture.shape(), (Shape{12, 12, 3}));
   const Tensor expected = image_colours(session.run.input, 12, 12);
   for (Index i = 0; i < expected.size(); ++i) ASSERT_EQ(picture[i], expected[i]) << i;
-  for (Index piece = 0; piece < 9; ++piece) {  // 4 x 4 pixels
+  for (Index piece = 0; piece < 9; ++piece) {  // patches of 4 x 4 pixels
     for (Index c = 0; c < 3; ++c) {
       double sum = 0;
       for (Index n = 0; n < 16; ++n) {
@@ -143,7 +143,8 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
   // The largest weight has the last colour of the colour map.
   const AttentionTap& tap = trace->attention[0];
   const Tensor weights = tap.attention(0);
-  const Index query = 1 + 1 * 3 + 1;  // default query, below the centre
+  // The default query is the patch in row 1, column 1. The class token precedes all patches.
+  const Index query = 1 + 1 * 3 + 1;
   Index strongest = 0;
   for (Index piece = 0; piece < 9; ++piece) {
     if (weights(query, piece + 1) > weights(query, strongest + 1)) strongest = piece;

@@ -25,7 +25,7 @@ class Intervene : public ::testing::Test {
 
   ViewLayout layout() const { return lay_out_view(trace_, "intervene", options_); }
 
-  // The session that results from a click at this point.
+  // Session after a click at `p`.
   Session session_after_click(Point p) {
     options_.pointer = p;
     Session session;
@@ -71,7 +71,7 @@ class Intervene : public ::testing::Test {
     return view("intervene").lay_out(fixture.input);
   }
 
-  // Help text of a click on a cell of run A next to a run B; empty if the click has no effect.
+  // Help text of a click on a cell of run A, drawn next to run B; empty if a click has no effect.
   std::string click_help(Index query, Index key) {
     options_.pointer.reset();
     const Box box = heat_maps(layout_with_b()).at(1).box;
@@ -217,7 +217,8 @@ TEST_F(Intervene, RunBIsNotLabelledBefore) {
   options_.framed = true;
   EXPECT_EQ(all_text().find("before and after"), std::string::npos) << all_text();
   EXPECT_NE(all_text().find("in B (synthetic"), std::string::npos) << all_text();
-  options_.interventions = {intervention_from_text("off layer=0 head=1")};  // no B
+  // With interventions, the reference run is this run without them.
+  options_.interventions = {intervention_from_text("off layer=0 head=1")};
   EXPECT_NE(all_text().find("before and after"), std::string::npos) << all_text();
 }
 

@@ -23,7 +23,8 @@ LineSet line_set_of(const Trace& trace, const ViewSettings& settings) {
                   visible_span(0, 0, tap.queries()), visible_span(0, 0, tap.keys()));
 }
 
-// Number of curves (lines of more than two points) of at least this opacity.
+// Number of curves, which are lines of more than two points, with an opacity of at least
+// `min_opacity`.
 std::size_t curve_count(const DisplayList& list, int min_opacity = 0) {
   return static_cast<std::size_t>(
       std::count_if(list.items.begin(), list.items.end(), [&](const Item& item) {
@@ -185,7 +186,7 @@ TEST(Lines, LinesOfUnpinnedTokensAreFainter) {
       if (line && line->points.size() > 2) opacities.push_back(line->colour.a);
     }
     ASSERT_EQ(opacities.size(), set.pairs.size());
-    ASSERT_GT(pinned_lines, 0u);  // drawn last
+    ASSERT_GT(pinned_lines, 0u);  // lines of the pinned token are drawn last
     for (std::size_t i = 0; i < opacities.size(); ++i) {
       int& limit = i + pinned_lines < opacities.size() ? strongest_unfocused : faintest_focused;
       limit = i + pinned_lines < opacities.size() ? std::max(limit, opacities[i])

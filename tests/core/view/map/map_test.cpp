@@ -140,7 +140,7 @@ TEST(Map, NotesMaxPooling) {
   EXPECT_TRUE(contains_text(lay_out_view(synthetic_trace(1, 1, 900), "map").list, "max-pooled"));
 }
 
-// Ascending weights of a causal map from row `first_row` on, without the row that has a single key.
+// Ascending weights of a causal map from row `first_row` on, without row 0, which has one key.
 std::vector<float> sorted_weights(const Trace& trace, Index first_row) {
   std::vector<float> weights;
   const Tensor attention = trace.attention[0].attention(0);
@@ -157,7 +157,7 @@ TEST(Map, ColoursEndAtLargestVisibleWeight) {
   options.settings.colour_end = ColourEnd::One;
   EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", options).list).most, 1);
   options.settings.colour_end = ColourEnd::Largest;
-  // Row 0 has a weight of 1 in every head.
+  // The range ignores row 0, whose weight is 1 in every head.
   EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", options).list).most,
             sorted_weights(trace, 0).back());
   options.settings.row = 5;
@@ -185,7 +185,7 @@ TEST(Map, DisallowedPairsDifferFromZeroWeights) {
   Trace trace = synthetic_trace(1, 1, 12);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
-  weights(0, 9, 2) = 0;  // allowed
+  weights(0, 9, 2) = 0;  // an allowed pair
   const ViewLayout layout = lay_out_view(trace, "map");
   const Image image = render_image(layout.list, 1);
   const auto pixel_of_cell = [&](Index row, Index column) {

@@ -29,7 +29,7 @@ std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) 
   return view("mechanism").data(fixture.input).matrices;
 }
 
-// Matrix of one head.  [rows, columns]
+// Matrix [rows, columns] of one head.
 Tensor head_slice(const Tensor& planes, Index head) {
   const Tensor plane = planes.slice(head, 1);
   return plane.reshaped({plane.dim(1), plane.dim(2)});
@@ -101,7 +101,7 @@ TEST(ApproximationMechanism, RowDivergencesMatchDefinition) {
   }
 }
 
-// Weights on slots are mapped to tokens by the weights that gathered the slots.
+// Weights on slots become weights on tokens through the weights with which slots gather tokens.
 TEST(ApproximationMechanism, SlotWeightsMapToTokens) {
   for (const char* mode : {"projection", "mean", "convolution"}) {
     const Trace trace = run_variant(
@@ -151,7 +151,7 @@ TEST(ApproximationMechanism, FeaturesMatchKeys) {
   }
 }
 
-// Negative weights have no divergence from a softmax, and the picture reports it.
+// Negative weights have no KL divergence from a softmax; the picture reports negative weights.
 TEST(ApproximationMechanism, SignedWeightsHaveNoDivergence) {
   // With few features, some seeds produce negative weights.
   const auto has_negative_weight = [](const Trace& trace) {

@@ -1,4 +1,4 @@
-// Bundled model whose heads are shifts, compared with an explicit convolution.
+// Compares a bundled model whose heads shift values with an explicit convolution.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ TEST_F(Convolution, EachHeadIsAShift) {
   }
 }
 
-// y_i = sum over the kernel of v_{i + o} for each head: values of other positions, unchanged.
+// y_i = v_{i + o} for the offset o = head - 2 of each head.
 TEST_F(Convolution, OutputsAreShiftedValues) {
   const Tensor& out = tap().result.output.value();  // [h, L, d_v]
   const Tensor& values = tap().result.part->v.value();

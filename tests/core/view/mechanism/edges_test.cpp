@@ -1,4 +1,4 @@
-// Graph whose edges define the attention pattern.
+// Mechanism picture of graph attention, whose edges define the pattern.
 #include <gtest/gtest.h>
 
 #include <algorithm>

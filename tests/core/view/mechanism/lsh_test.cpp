@@ -61,7 +61,7 @@ TEST(LshMechanism, ExportMatchesTrace) {
   }
 }
 
-// Buckets have distinct colours, and coloured or grey pairs are exactly the allowed ones.
+// Buckets have distinct colours. Exactly the allowed pairs are coloured or grey.
 TEST(LshMechanism, PictureShowsBucketsAndPairs) {
   for (const char* chunk : {"", R"(, "chunk": 3)"}) {
     const Trace trace = run_lsh(chunk);
@@ -130,7 +130,8 @@ TEST(LshMechanism, HitReportsPairOfText) {
   options.settings = settings_with_head("{}");
   const ViewLayout layout = lay_out_view(trace, "mechanism", options);
   const std::vector<HeatMap> maps = heat_maps(layout.list);
-  const HeatMap& sorted = maps[maps.size() - 4];  // the last map is the colour bar
+  // The colour bar and two maps of pairs follow the sorted map.
+  const HeatMap& sorted = maps[maps.size() - 4];
   const HeatMap& text = maps.back();
   const IntTensor& rank = trace.attention[0].result.extra_counts.at("lsh.rank");
   const auto cell_centre = [&](const HeatMap& map, Index row, Index column) {

@@ -1,4 +1,4 @@
-// Weights generated from a token or a position, compared with their source.
+// Compares generated attention weights with the kernels or scores that generate them.
 #include <gtest/gtest.h>
 
 #include <cmath>

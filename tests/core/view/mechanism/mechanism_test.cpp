@@ -104,7 +104,7 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
       for (const ViewData::Matrix& m : view("mechanism").data(fixture.input).matrices) {
         EXPECT_TRUE(names.insert(m.name).second) << v.id << " " << m.name;
         for (const auto& [labels, axis] : {std::pair{&m.rows, -2}, {&m.columns, -1}}) {
-          if (labels->empty()) continue;  // the axis has numbers
+          if (labels->empty()) continue;  // an axis without labels
           EXPECT_EQ(static_cast<Index>(labels->size()), m.values.dim(axis)) << v.id << m.name;
         }
       }
@@ -181,7 +181,7 @@ TEST(Mechanism, PlaysTokenByToken) {
   EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // beyond the end
 }
 
-// The finding "errors" is requested only for its picture, and drawn once available.
+// Only the picture "errors" requests the finding "errors", and draws it once available.
 TEST(Mechanism, DrawsErrorsOnceMeasured) {
   for (const char* id : {"performer", "rfa", "linformer"}) {
     const Trace trace = run_variant(variant(id), 16);

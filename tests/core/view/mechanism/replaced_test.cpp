@@ -46,7 +46,7 @@ class ReplacementPicture : public ::testing::Test {
     const AttentionTap* original = runs.without->find(ref, &head);
     return replaced_change(*runs.without, *original, *runs.with->find(ref), head, runs.position);
   }
-  // A digit for each row, 1 if its value exceeds the threshold: "0000100000".
+  // Returns a digit for each row, 1 if its value exceeds the threshold: "0000100000".
   static std::string changed_rows(const std::vector<double>& values, double threshold) {
     std::string text;
     for (const double value : values) text += value > threshold ? '1' : '0';

@@ -49,7 +49,7 @@ TEST(RulesMechanism, TokensHaveRuleColours) {
 }
 
 TEST(RulesMechanism, CountsAndNamesTheRules) {
-  // Row 9 has the window 7 to 11 and the global key 0; column 4 the window 2 to 6 and query 0.
+  // Query 9 sees the window 7 to 11 and the global key 0. Key 4 is seen by queries 2 to 6 and 0.
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   const DisplayList list = lay_out_view(trace, "mechanism", options_for_pair(9, 4)).list;
   EXPECT_TRUE(shows_text(list, "6 of 16 keys"));
@@ -101,7 +101,7 @@ TEST(RulesMechanism, ClickPinsToken) {
   EXPECT_EQ(session.view.pinned_key, -1);
 }
 
-// Two adjacent maps: rules, and number of layers until a key is in the receptive field.
+// Two adjacent maps show the rules, and the number of layers until a key reaches a query.
 TEST(RulesMechanism, ShowsReceptiveFieldThroughLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
@@ -116,7 +116,7 @@ TEST(RulesMechanism, ShowsReceptiveFieldThroughLayers) {
   EXPECT_FALSE(shows_text(full, "until a key reaches a query"));
 }
 
-// Heads have different blocks: the patterns of all heads are next to the selected head's pattern.
+// If heads have different patterns, all of them are next to the pattern of the selected head.
 TEST(RulesMechanism, ShowsPatternsOfAllHeadsIfTheyDiffer) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});

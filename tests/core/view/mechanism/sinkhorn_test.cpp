@@ -50,7 +50,7 @@ TEST(SinkhornMechanism, StagesMatchVariant) {
     const auto single = exported_matrices(single_round, head),
                seven = exported_matrices(seven_rounds, head);
     ASSERT_EQ(single.size(), 4u);  // logits, normalised rows, normalised columns, weights
-    ASSERT_EQ(seven.size(), 5u);   // and the matching after all rounds
+    ASSERT_EQ(seven.size(), 5u);   // additionally the matching after all rounds
     EXPECT_TRUE(sums_to_one(seven[1].values, false));
     EXPECT_TRUE(sums_to_one(seven[2].values, true));
     EXPECT_TRUE(sums_to_one(seven[3].values, true));
@@ -70,7 +70,8 @@ TEST(SinkhornMechanism, StagesMatchVariant) {
   }
 }
 
-// The sentence names the block with the largest weight at the position, and that weight.
+// The sentence names the block with the largest weight at the query's sorted position, and that
+// weight.
 TEST(SinkhornMechanism, ReportsLargestSortedBlock) {
   const Trace trace = run_sinkhorn(7);
   const Tensor& p = trace.attention[0].result.extra.at("sinkhorn.matching");

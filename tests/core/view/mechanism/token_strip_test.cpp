@@ -19,7 +19,7 @@ Tensor row_of(const std::vector<float>& numbers) {
 TEST(TokenStrip, FrequentKindsHaveDistinctColours) {
   std::vector<float> numbers;
   for (int kind = 0; kind < 20; ++kind) {
-    const int times = kind % 3 == 0 ? 5 : 1;  // 0, 3, ..., 18
+    const int times = kind % 3 == 0 ? 5 : 1;  // kinds 0, 3, ..., 18 are frequent
     numbers.insert(numbers.end(), static_cast<std::size_t>(times), static_cast<float>(100 - kind));
   }
   const KindColours colours(row_of(numbers), row_of({7, 7, 7, 7, 7, 7, 7, 7}));

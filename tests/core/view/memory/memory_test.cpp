@@ -30,7 +30,7 @@ LayoutOptions options_for_segment(Index segment, const std::string& show = "all"
   return options;
 }
 
-// Memory before a segment by the rules of the papers, independent of the model's implementation.
+// Memory before a segment, computed by the rules of the papers.
 struct NaiveMemory {
   std::vector<std::vector<Index>> compressed;
   std::vector<Index> memory;
@@ -155,8 +155,8 @@ TEST(Memory, OpensOnLastSegment) {
   const auto trace = testing::run_case("memory-segment", kIds);
   ViewSettings settings;
   settings.id = "memory";
-  EXPECT_EQ(with_defaults(settings, *trace).part.segment, 4);  // 18 tokens in segments of 4
-  settings.part.segment = 0;                                   // selected
+  EXPECT_EQ(with_defaults(settings, *trace).part.segment, 4);  // 18 tokens, segments of 4
+  settings.part.segment = 0;                                   // explicitly selected
   EXPECT_EQ(with_defaults(settings, *trace).part.segment, 0);
   settings.part.segment = {};
   settings.id = "map";
@@ -164,7 +164,7 @@ TEST(Memory, OpensOnLastSegment) {
   settings.id = "memory";
   const auto unsegmented = testing::run_case("decoder-groups-ragged", kIds);
   EXPECT_EQ(with_defaults(settings, *unsegmented).part.segment, std::nullopt);
-  // Pictures in files open on the last segment, too.
+  // Exported pictures show the last segment, too.
   Session session;
   session.view.id = "memory";
   const std::string drawn_text = all_text(lay_out_picture(*trace, session, {}));
@@ -184,7 +184,7 @@ TEST(Memory, ReceptiveFieldGrowsWithLayers) {
       }
     }
   }
-  // Five rows of memory: each layer reaches five tokens further.
+  // With five rows of memory, layer 0 reaches back to token 7, layer 1 to the first token.
   const auto trace = testing::run_case("memory-segment", kIds);
   EXPECT_EQ(oldest_reachable(*trace, 3), (std::vector<Index>{7, 0}));
 }
@@ -209,8 +209,8 @@ TEST(Memory, ReportsTokensOfEachSlot) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
   const std::string drawn_text =
       all_text(lay_out_view(*trace, "memory", options_for_segment(4, "words")).list);
-  // Before token 16: two compressed windows of two tokens each, three tokens of memory, and one
-  // further token, which does not fill a window.
+  // Before token 16, there are two compressed windows of two tokens each and a memory of four
+  // tokens: three, and one that does not fill another window.
   EXPECT_NE(drawn_text.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"),
             std::string::npos)
       << drawn_text;

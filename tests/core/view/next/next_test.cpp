@@ -35,7 +35,7 @@ TEST(Next, ClickOnBarContinuesWithItsToken) {
   EXPECT_EQ(lay_out_view(trace, "next", options).handles.size(), 4u);
 }
 
-// A masked model predicts masked tokens, not the next one.
+// A masked model predicts masked tokens, not the next token.
 TEST(Next, MaskedModelListsCandidatesForEachMask) {
   Trace trace = synthetic_trace(1, 1, 6);
   auto config = std::make_shared<ModelConfig>(testing::small_config({}));
@@ -52,7 +52,7 @@ TEST(Next, MaskedModelListsCandidatesForEachMask) {
   for (const char* phrase : {"comes next", "After “", "surprise"}) {
     EXPECT_EQ(drawn_text.find(phrase), std::string::npos) << phrase;
   }
-  EXPECT_EQ(layout.handles.size(), 6u);  // tokens can be pinned, but none appended
+  EXPECT_EQ(layout.handles.size(), 6u);  // tokens can be pinned, but not appended
   config->architecture.values.set("mask", Index{trace.tokens[2].id});  // first masked token
   EXPECT_EQ(selected_position(ViewSettings(), trace), 2);
   ViewSettings pinned_settings;

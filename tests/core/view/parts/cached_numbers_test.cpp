@@ -50,7 +50,7 @@ TEST(CachedNumbers, DoesNotCacheWithoutRun) {
   EXPECT_EQ(computations, 2);
 }
 
-// Repeated frames of a window equal the first one.
+// Pictures drawn with a cache equal pictures drawn without it.
 TEST(CachedNumbers, CachedPicturesAreIdentical) {
   const auto gates = testing::run_case("join-gru", testing::kIds);
   const auto steps = testing::run_case("universal-act", testing::kIds);

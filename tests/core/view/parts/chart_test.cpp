@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Tick labels on the y axis of a chart of this height.
+// Tick labels on the y axis of a chart that is `height` pixels high.
 std::vector<std::string> y_axis_labels(double height, double minimum, double maximum) {
   const Trace trace = testing::synthetic_trace(1, 1, 2);
   const testing::ViewInputFixture fixture(trace, {});
@@ -26,7 +26,7 @@ TEST(Chart, ShortAxisLabelsItsLimits) {
   EXPECT_EQ(y_axis_labels(200, 0, 1).size(), 6u);
   EXPECT_EQ(y_axis_labels(29, -11, 6), (Numbers{"-10", "5"}));
   EXPECT_EQ(y_axis_labels(29, 0, 0.36), (Numbers{"0", "0.3"}));
-  // No space for two round numbers.
+  // Without space for two round numbers, the limits are labelled.
   EXPECT_EQ(y_axis_labels(29, -21, 9.8), (Numbers{"-21", "9.8"}));
 }
 

@@ -65,7 +65,7 @@ TEST(ColourBar, TicksMatchTheirValues) {
       for (std::size_t i = 0; i < ticks.size(); ++i) {
         EXPECT_TRUE(i == 0 || ticks[i].position > ticks[i - 1].position);
         std::string text = ticks[i].text;
-        if (text.starts_with("±")) continue;  // middle of a logarithmic scale
+        if (text.starts_with("±")) continue;  // middle of a diverging logarithmic scale
         const bool negative = text.starts_with("−");
         if (negative) text.erase(0, std::string("−").size());
         const double number = (negative ? -1 : 1) * std::stod(text);

@@ -1,4 +1,4 @@
-// Heat-map cells of stored attention, and of attention computed for the visible region.
+// Compares heat-map cells of stored attention with cells computed for the visible region.
 #include "core/view/parts/range.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// One head twice: with a stored map, and with a map derived on demand.
+// The same head with a stored map (`stored_`) and with a map derived on demand (`derived_`).
 class DerivedMaps : public ::testing::Test {
  protected:
   static constexpr Index length = 900;

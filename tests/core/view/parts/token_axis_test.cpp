@@ -31,7 +31,7 @@ TEST(TokenAxis, MemoryColumnsAreMarked) {
   const TokenAxis axis = key_axis(trace, trace.attention[0]);
   ASSERT_EQ(axis.count(), 10);
   EXPECT_EQ(axis.labels[0], "c0");
-  EXPECT_EQ(axis.labels[2], "−4");  // position relative to the text
+  EXPECT_EQ(axis.labels[2], "−4");  // position before the first token
   EXPECT_EQ(axis.labels[5], "−1");
   EXPECT_EQ(axis.labels[6], "The");
   ASSERT_EQ(axis.bands.size(), 2u);
@@ -53,7 +53,7 @@ TEST(TokenAxis, MoreKeysThanTokensAreNumbered) {
   EXPECT_EQ(key_axis(trace, trace.attention[0]).labels, (std::vector<std::string>{"0", "1", "2"}));
 }
 
-// Short labels are never cut if the page has space for them, horizontal or vertical.
+// Horizontal or vertical labels are never cut if the page has space for them.
 TEST(TokenAxis, LabelsAreWholeAtAnySize) {
   for (Index length = 2; length <= 24; ++length) {
     Trace trace = testing::synthetic_trace(1, 1, length);
@@ -72,7 +72,7 @@ TEST(TokenAxis, LabelsAreWholeAtAnySize) {
   }
 }
 
-// An axis without depth for vertical labels has horizontal ones, however small the cells are.
+// An axis without space for vertical labels has horizontal labels at every cell size.
 TEST(TokenAxis, HorizontalLabelsThinOutWhenCellsShrink) {
   Trace trace = testing::synthetic_trace(1, 1, 4);
   for (TraceToken& token : trace.tokens) token.label = "word";

@@ -15,7 +15,8 @@ class TokenFlowTest : public ::testing::Test {
  protected:
   static constexpr Box kBox{20, 10, 300, 100};
 
-  // Draws `count` tokens "t0", "t1" ... and checks that boxes stay inside and do not overlap.
+  // Draws tokens "t0", "t1" ... so that token `required` is visible, and checks that all boxes are
+  // inside kBox.
   TokenFlow draw(std::size_t count, std::size_t required) {
     const Trace trace = testing::synthetic_trace(1, 1, 4);
     const ViewInputFixture fixture(trace, {});
@@ -66,7 +67,7 @@ TEST_F(TokenFlowTest, DrawsRequiredTokenAndCountsHiddenBefore) {
     EXPECT_TRUE(has_text("t" + std::to_string(required)));
     EXPECT_TRUE(has_text(std::to_string(flow.first) + " before"));
   }
-  EXPECT_EQ(texts_.back(), "t199");  // nothing follows the end
+  EXPECT_EQ(texts_.back(), "t199");  // no count of hidden tokens follows
 }
 
 TEST_F(TokenFlowTest, FindsTokenAtPoint) {

@@ -73,7 +73,7 @@ TEST(WordMerging, CaptionAndAxesNameWords) {
 
 TEST(WordMerging, NothingToMergeShowsTokens) {
   Trace trace = word_piece_trace();
-  for (TraceToken& token : trace.tokens) token.bytes.clear();  // tokens of images have none
+  for (TraceToken& token : trace.tokens) token.bytes.clear();  // tokens of images have no bytes
   const ViewLayout layout = lay_out_view(trace, "map", word_look());
   EXPECT_FALSE(has_text(layout.list, "merged"));
   EXPECT_EQ(layout.words, nullptr);
@@ -91,7 +91,7 @@ TEST(WordMerging, HitReportsStrongestOrPinnedTokens) {
   const ViewLayout layout = lay_out_view(trace, "map", look);
   const Tensor weights = trace.attention[1].attention(2);
   std::optional<Hit> hit =
-      layout.hit(cell_centre(layout, 4, 1));  // strongest key of "Land": "sailor"
+      layout.hit(cell_centre(layout, 4, 1));  // query word "Land", key word "sailor"
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->word_query, 4);
   EXPECT_EQ(hit->word_key, 1);
@@ -120,7 +120,7 @@ TEST(WordMerging, ClicksOnLinesPinTokens) {
   const ViewLayout layout = lay_out_view(trace, "lines", word_look("lines"));
   Session session;
   session.view = word_look("lines").settings;
-  // Handles of heads come first, then those of five queries and five keys.
+  // The handles of three heads precede the handles of five query words and five key words.
   ASSERT_EQ(layout.handles.size(), 3u + 5 + 5);
   layout.handles[3 + 4].click(session);
   EXPECT_EQ(session.view.pinned_query, 6);

@@ -55,7 +55,7 @@ struct Canvas {
   void set_parameter(const char* key, Value value) {
     set_view_value(session.view, "pattern", key, std::move(value));
   }
-  // Mask after a stroke through the centres of cells [row, column].
+  // Mask after a stroke through the centres of the cells (row, column) in `path`.
   MaskRows mask_after_stroke(const std::vector<Cell>& path) {
     testing::LayoutOptions options;
     options.settings = session.view;

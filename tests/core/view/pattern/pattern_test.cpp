@@ -51,7 +51,7 @@ TEST(PatternView, LegendNamesRulesAndCounts) {
   EXPECT_TRUE(contains_text(list, "window  "));
   EXPECT_TRUE(contains_text(list, "global  "));
   EXPECT_TRUE(contains_text(list, "not allowed"));
-  // 46 pairs in the window of one per side; row 0 and column 0 add 14 each.
+  // The window of one token per side has 46 pairs. Row 0 and column 0 add 14 pairs each.
   EXPECT_TRUE(contains_text(list, "74 pairs"));
   EXPECT_TRUE(contains_text(list, "density 28.9%"));
   EXPECT_TRUE(contains_text(list, "of 256 pairs"));
@@ -64,7 +64,7 @@ TEST(PatternView, CostFollowsMechanismNotMask) {
       {R"({"type": "linformer", "k": 3})", "25% of the cost of"},               // k / L
       {R"({"type": "memory_compressed", "stride": 4})", "25% of the cost of"},  // 1 / stride
       {R"({"type": "sinkhorn", "block": 2, "iterations": 3})", "33.3% of the cost of"},  // 2b / L
-      // 2 L d features with d + 1 multiply-adds each, relative to L^2 pairs with 2 d each.
+      // 2 L d (d + 1) multiply-adds, relative to 2 d L^2 of full attention.
       {R"({"type": "linear"})", "75% of the cost of"},
   };
   for (const auto& [variant, cost] : cases) {

@@ -113,7 +113,7 @@ class RetrievalView : public ::testing::Test {
   std::optional<Point> pointer_;
 };
 
-// Sliders give the same result as a run with their values.
+// The mix for the slider values equals a run with these values.
 TEST_F(RetrievalView, SlidersMatchRun) {
   use_store("knn", 4);
   ASSERT_NE(contexts_, nullptr);
@@ -151,7 +151,7 @@ TEST_F(RetrievalView, SlidersMatchRun) {
   }
 }
 
-// p_kNN by its equation: the softmax of negative distances over the temperature.
+// Equation of p_kNN: the softmax of negative distances divided by the temperature.
 TEST_F(RetrievalView, NeighbourWeightsMatchEquation) {
   use_store("knn", 3, 0.5, 2);
   const ViewInput view_input = input();
@@ -177,7 +177,7 @@ TEST_F(RetrievalView, ContextsQuoteStoredText) {
   EXPECT_EQ(text_of(words.before), kStored.substr(5, 6));
   EXPECT_EQ(words.value, kStored[11]);
   EXPECT_EQ(text_of(words.after), kStored.substr(12, 4));
-  const ContextWords first = context_words(store_, 48, 6, 40);  // second text
+  const ContextWords first = context_words(store_, 48, 6, 40);  // first context of the second text
   EXPECT_EQ(first.text, 1);
   EXPECT_TRUE(first.before.empty());
   EXPECT_EQ(first.value, ' ');
@@ -190,7 +190,7 @@ TEST_F(RetrievalView, ContextsQuoteStoredText) {
 
 TEST_F(RetrievalView, ReportsNeighboursAndTheirEffect) {
   use_store("knn", 4);
-  set_view_value(session_.view, "retrieval", "token", Index{10});  // "the cat sat" -> " "
+  set_view_value(session_.view, "retrieval", "token", Index{10});  // the token after "the cat sat"
   const std::string drawn_text = picture_text();
   for (const char* part : {"52 contexts", "λ = 0.25", "he cat sat", "bits per token", "neighbours",
                            "model", "both", "After “t”"}) {
@@ -216,7 +216,7 @@ TEST_F(RetrievalView, GateMatchesRun) {
   const MixSetting setting = mix_setting(view_input, *contexts_);
   EXPECT_TRUE(setting.is_gated);
   const MixedRow row = mixed_row(*traces_.trace, *contexts_, setting, 5);
-  EXPECT_EQ(row.gate, 0.5);  // no trained weights
+  EXPECT_EQ(row.gate, 0.5);  // the gate is untrained
   // Weights are the softmax of the products of the value vectors with the final state.
   const auto& weights = run_.checkpoint(session_.run)->model.weights;
   const Tensor embedding = weights.at("embed.weight").value();
@@ -241,7 +241,7 @@ TEST_F(RetrievalView, GateMatchesRun) {
   expect_no_layout_errors();
 }
 
-// The arcs of memorizing attention show the weights of the memory columns at their tokens.
+// Fetched keys have the weights of the memory columns, in descending order.
 TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
   use_memory(6);
   const Trace& trace = *traces_.trace;

@@ -104,7 +104,7 @@ std::vector<std::string> term_names(const Trace& trace, const AttentionTap& tap)
 
 using Names = std::vector<std::string>;
 
-// Deeper layers have four terms, too, since the residual stream preserves the sum of the input.
+// Deeper layers also have four terms, because the residual stream adds to the input embeddings.
 TEST(Scores, InputEncodingsHaveFourTerms) {
   for (const char* encoding : {"sinusoidal", "learned"}) {
     const Trace trace = run_model({.encoding = encoding});

@@ -85,7 +85,7 @@ TEST(Span, OnlyTrainedSpanIsLabelledTrained) {
   EXPECT_NE(drawn_text(trace, changed_options).find("the model has no spans"), std::string::npos);
 }
 
-// The user selects another ramp and maximum span than z was trained with.
+// The ramp or the maximum span differs from the one with which z was trained.
 TEST(Span, ChangedRampIsNotLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
   const auto trained = std::make_shared<ModelConfig>(*trace.config);
@@ -121,7 +121,7 @@ TEST(Span, KeptFractionIsRelativeToFullAttention) {
   }
   ASSERT_LT(remaining, 0.9);  // the span masks some weights
   EXPECT_TRUE(std::abs(kept_fraction(tap, 1, span) - remaining) <= 1e-5);
-  // More weight remains within a larger span, and all weight within a span as long as the text.
+  // A larger span keeps more weight. A span as long as the text keeps all weight.
   EXPECT_GT(kept_fraction(tap, 1, fixed_span(8, 3, 8)), remaining + 0.01);
   EXPECT_TRUE(std::abs(kept_fraction(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
   const Tensor with_wide_span = attention_with_span(tap, 1, fixed_span(12, 3, 12));
@@ -151,7 +151,7 @@ TEST(Span, DynamicSpansArePerQuery) {
   HeadSpan span{Tensor::from({1, 12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 1, 12};
   const Trace trace = run_model({});
   EXPECT_TRUE(std::abs(kept_fraction(trace.attention[0], 0, span) - 1) <= 1e-6);
-  span.z[11] = 0;  // the last query attends to itself only
+  span.z[11] = 0;  // the last query attends only to itself
   const auto own_weight = static_cast<double>(trace.attention[0].attention(0)(11, 11));
   EXPECT_TRUE(std::abs(kept_fraction(trace.attention[0], 0, span) - (11 + own_weight) / 12) <=
               1e-6);
@@ -173,7 +173,7 @@ TEST(Span, DraggingSetsSpanAndRamp) {
   LayoutOptions options;
   options.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
   const ViewLayout layout = lay_out_view(trace, "span", options);
-  ASSERT_EQ(layout.handles.size(), 2u + 4);  // and a bar for each head
+  ASSERT_EQ(layout.handles.size(), 2u + 4);  // two handles of the curve, four bars of heads
   Session session;
   session.view = options.settings;
   const auto centre = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
@@ -208,7 +208,7 @@ TEST(Span, OmitsMapsBeforeCurvesAndBars) {
   const ViewLayout without_maps = lay_out_view(trace, "span", options);
   EXPECT_TRUE(contains_text(without_maps, "m_z"));
   EXPECT_TRUE(contains_text(without_maps, "Maps of the attention: make the window larger"));
-  EXPECT_EQ(without_maps.handles.size(), 2u + 4);  // and a bar for each head
+  EXPECT_EQ(without_maps.handles.size(), 2u + 4);  // two handles of the curve, four bars of heads
 }
 
 TEST(Span, PointerReportsNumbers) {

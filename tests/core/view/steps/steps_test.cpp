@@ -15,7 +15,7 @@ using testing::kIds;
 using testing::lay_out_view;
 using testing::LayoutOptions;
 
-// N, R and the ponder cost computed from the probabilities by the equations.
+// Computes the steps N, the remainder R and the ponder cost from the halting probabilities.
 TEST(Steps, MatchEquations) {
   for (const char* model : {"universal-act", "universal-act-all-halt-at-once"}) {
     const auto trace = testing::run_case(model, kIds);
