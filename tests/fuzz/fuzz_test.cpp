@@ -49,8 +49,7 @@ extern "C" void report_and_end(int signal) {
 
 void install_handlers(const Target& target) {
   std::snprintf(crash_message, sizeof crash_message,
-                "target %s: ended the program or hangs; its input is in fuzz-finding\n",
-                target.name.c_str());
+                "target %s: crashed or hung; its input is in fuzz-finding\n", target.name.c_str());
   for (const int s : {SIGPROF, SIGABRT}) ::signal(s, report_and_end);
 #ifndef __SANITIZE_ADDRESS__
   ::signal(SIGSEGV, report_and_end);
@@ -78,7 +77,7 @@ std::string run_input(const Target& target, const std::string& input) {
   set_alarm(0);
   const double seconds = processor_seconds() - start;
   if (counted_peak() > kMaxMemory) {
-    error = "took " + std::to_string(counted_peak() >> 20) + " MB";
+    error = "used " + std::to_string(counted_peak() >> 20) + " MB";
   }
   if (!(seconds <= kMaxSeconds)) error = "took " + std::to_string(seconds) + " s";
   current_input = nullptr;

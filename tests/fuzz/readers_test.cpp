@@ -139,7 +139,7 @@ TEST(Readers, AllDeclaredReadersHaveTargets) {
       const bool is_called = std::regex_search(targets, std::regex("\\b" + reader + "\\("));
       EXPECT_TRUE(is_called || kReadersWithoutTarget.contains(reader))
           << reader << " in " << path << " reads external bytes: call it in a target of "
-          << "tests/fuzz, or give the reason here";
+          << "tests/fuzz, or add it to kReadersWithoutTarget";
     }
   });
   EXPECT_GT(readers.size(), 40u);
@@ -163,10 +163,10 @@ TEST(Readers, AllSourcesOfBytesAreListed) {
     if (path.extension() != ".cpp" || !obtains_bytes(text)) return;
     sources.insert(path.string());
     EXPECT_TRUE(kByteSources.contains(path.string()))
-        << path << " reads external bytes: name its target here, or give the reason";
+        << path << " reads external bytes: add it to kByteSources";
   });
   for (const auto& [path, reason] : kByteSources) {
-    EXPECT_TRUE(sources.contains(path)) << path << " no longer reads anything";
+    EXPECT_TRUE(sources.contains(path)) << path << " no longer reads external bytes";
     if (!reason.starts_with("target")) continue;
     const std::string targets =
         read_file(testing::source_folder() / "tests" / "fuzz" / "targets.cpp");

@@ -22,7 +22,7 @@ class ScratchFolder {
     const fs::path shared = "/dev/shm";
     const fs::path base = ::access(shared.c_str(), W_OK) == 0 ? shared : fs::temp_directory_path();
     std::string name = (base / "attnscope-fuzz-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
     path_ = name;
   }
   ~ScratchFolder() {
@@ -43,7 +43,7 @@ void write_bytes(const fs::path& path, const std::string& bytes) {
 
 const Target& target(const std::string& name) {
   const auto found = std::ranges::find(targets(), name, &Target::name);
-  if (found == targets().end()) throw std::runtime_error("no target " + name);
+  if (found == targets().end()) throw std::runtime_error("unknown target " + name);
   return *found;
 }
 

@@ -20,7 +20,7 @@ namespace {
 void read_session(const std::string& input) {
   const Session session = session_from_json(parse_json(input, "f"), "f");
   if (session_from_json(to_json(session), "again") != session) {
-    throw std::logic_error("another session");
+    throw std::logic_error("session changed in a round trip");
   }
   const auto path = write_input_file("f.json", input);
   load_session(path);
@@ -57,7 +57,8 @@ std::vector<std::string> settings_seeds() {
 
 void read_plan(const std::string& input) {
   TrainingPlan plan = training_plan_from_json(parse_json(input, "f"), "f");
-  if (training_plan_from_json(to_json(plan), "again") != plan) throw std::logic_error("another");
+  if (training_plan_from_json(to_json(plan), "again") != plan)
+    throw std::logic_error("plan changed in a round trip");
   // Members that a preset does not set.
   plan.folder = "folder-that-is-not-there";
   plan.text = {"text.txt"};

@@ -29,7 +29,7 @@ void read_json(const std::string& input) {
   // Round trip, indented and on one line.
   const Json reparsed = Json::parse_or_null(value.dump(2));
   if (reparsed != value || Json::parse(value.dump()) != value)
-    throw std::logic_error("another JSON");
+    throw std::logic_error("JSON changed in a round trip");
   value.flatten();
   value.dump_ascii();
 }
@@ -143,7 +143,8 @@ void read_expression(const std::string& input) {
   std::size_t last = 0;
   const std::string text = input.substr(line);
   expression.each(text, [&](std::size_t begin, std::size_t end) {
-    if (begin < last || end < begin || end > text.size()) throw std::logic_error("no such match");
+    if (begin < last || end < begin || end > text.size())
+      throw std::logic_error("invalid span of a match");
     last = end;
   });
 }

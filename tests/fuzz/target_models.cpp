@@ -24,7 +24,7 @@ void read_config(const std::string& input) {
   const ModelConfig config = model_config_from_json(parse_json(input, "f"), "f");
   check(config, "f");
   if (model_config_from_json(to_json(config), "again") != config) {
-    throw std::logic_error("another config");
+    throw std::logic_error("config changed in a round trip");
   }
 }
 

@@ -25,7 +25,7 @@ void encode(const Tokenizer& tokenizer, const std::string& text) {
   for (const Token& token : tokenizer.encode(text)) {
     if (token.id < 0 || token.id >= tokenizer.vocabulary_size() || token.begin > token.end ||
         token.end > text.size()) {
-      throw std::logic_error("a token that cannot be");
+      throw std::logic_error("invalid token id or span");
     }
     ids.push_back(token.id);
     pieces.push_back({tokenizer.bytes(token.id), tokenizer.is_special(token.id)});

@@ -52,7 +52,7 @@ Comparison compare(const Tensor& got, const Tensor& expected, double tolerance) 
   const Comparison comparison = compare(got, expected, tolerance);
   if (comparison.agreement == Agreement::Different) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
-         << (comparison.agreement == Agreement::Same ? "the same, farthest apart: "
+         << (comparison.agreement == Agreement::Same ? "equal, largest difference: "
                                                      : "not comparable: ")
          << comparison.message;
 }
@@ -67,7 +67,7 @@ Tensor random_tensor(Shape shape, std::uint64_t seed, double scale) {
 
 TemporaryFolder::TemporaryFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "attnscope-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a temporary folder");
   path_ = name;
 }
 

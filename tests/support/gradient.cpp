@@ -83,7 +83,7 @@ double central_difference(float& number, float step, const std::function<double(
     if (!(std::abs(expected) <= rounding && std::abs(got) <= rounding)) {
       return ::testing::AssertionFailure()
              << "element " << i << " of " << to_string(values.shape()) << " is " << got
-             << ", the difference " << expected << ", expected none beyond " << rounding;
+             << ", the central difference is " << expected << ", expected at most " << rounding;
     }
   }
   return ::testing::AssertionSuccess();

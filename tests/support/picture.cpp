@@ -47,7 +47,7 @@ Tag parse_tag(std::string_view source) {
     tag.error = error;
     return tag;
   };
-  if (source.size() < 3 || source.back() != '>') return fail("no end");
+  if (source.size() < 3 || source.back() != '>') return fail("no closing >");
   std::string_view rest = source.substr(1, source.size() - 2);
   tag.is_closing = rest.starts_with('/');
   if (tag.is_closing) rest.remove_prefix(1);
@@ -67,7 +67,8 @@ Tag parse_tag(std::string_view source) {
     const std::size_t end = rest.find(rest[1], 2);
     if (end == rest.npos) return fail("no closing quote");
     const std::string_view value = rest.substr(2, end - 2);
-    if (value.find('<') != value.npos || !has_valid_entities(value)) return fail("bad value");
+    if (value.find('<') != value.npos || !has_valid_entities(value))
+      return fail("invalid attribute value");
     rest.remove_prefix(end + 1);
   }
 }
@@ -106,7 +107,8 @@ std::string xml_error(std::string_view text) {
     if (text[0] != '<') {
       const std::string_view text_run = text.substr(0, text.find('<'));
       if (!has_valid_entities(text_run)) return "bad entity in: " + std::string(text_run);
-      if (open.empty() && text_run.find_first_not_of(" \n") != text_run.npos) return "text outside";
+      if (open.empty() && text_run.find_first_not_of(" \n") != text_run.npos)
+        return "text outside of the root";
       text.remove_prefix(text_run.size());
       continue;
     }
@@ -116,7 +118,7 @@ std::string xml_error(std::string_view text) {
     if (!tag.error.empty()) return tag.error + " in " + excerpt;
     if (is_complete) return "a second root";
     if (tag.is_closing) {
-      if (open.empty() || open.back() != tag.name) return "not open: " + excerpt;
+      if (open.empty() || open.back() != tag.name) return "no opening tag for: " + excerpt;
       open.pop_back();
     } else if (!tag.is_empty) {
       open.push_back(tag.name);

@@ -51,7 +51,7 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
   if (error != 0) throw std::runtime_error(program + " cannot be started");
   int status = 0;
   rusage usage{};
-  if (wait4(child, &status, 0, &usage) != child) throw std::runtime_error("wait4");
+  if (wait4(child, &status, 0, &usage) != child) throw std::runtime_error("wait4() failed");
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = read_text(out),
           .err = read_text(err),

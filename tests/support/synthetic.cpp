@@ -272,13 +272,14 @@ std::string layout_error(const DisplayList& list) {
   for (const Item& item : list.items) {
     if (const Clip* clip = std::get_if<Clip>(&item)) clips += clip->box ? 1 : -1;
     const Box box = std::visit(Bounds{}, item);
-    if (!(std::isfinite(box.x + box.y + box.width + box.height))) return "not finite";
+    if (!(std::isfinite(box.x + box.y + box.width + box.height))) return "coordinate not finite";
     const bool is_inside = box.x >= -kSlack && box.y >= -kSlack &&
                            box.right() <= list.width + kSlack &&
                            box.bottom() <= list.height + kSlack;
     const Text* text = std::get_if<Text>(&item);
     if (clips == 0 && !is_inside) {
-      return "outside: " + (text != nullptr ? text->text : "item") + " " + describe(box);
+      return "outside of the page: " + (text != nullptr ? text->text : "item") + " " +
+             describe(box);
     }
     if (text == nullptr || clips > 0) continue;
     if (text->text.empty()) continue;

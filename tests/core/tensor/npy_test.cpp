@@ -162,7 +162,7 @@ TEST(Npy, SurvivesDamage) {
 
 TEST(Npy, ReportsTruncation) {
   const std::string whole = npy(header("<f4", "(0,)"), "");
-  EXPECT_EQ(refusal(whole), "") << "the header may be all there is";
+  EXPECT_EQ(refusal(whole), "") << "an empty array has no data";
   EXPECT_EQ(refusal(whole.substr(0, 7)), "a.npy: not a .npy file");
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{9}, whole.size() - 1}) {
     EXPECT_EQ(refusal(whole.substr(0, bytes)), "a.npy: the file ends inside its header");

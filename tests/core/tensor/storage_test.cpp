@@ -105,7 +105,7 @@ TEST(Storage, ReportsExceededBudget) {
   const ScopedBudget budget(256 * kMega);
   try {
     allocate_block(kMega);
-    ADD_FAILURE() << "twice as much as the budget is in use";
+    ADD_FAILURE() << "twice the budget is in use";
   } catch (const WorkError& e) {
     EXPECT_NE(std::string(e.what()).find("memory budget of 256 MB exceeded: 512 MB"),
               std::string::npos)

@@ -46,7 +46,7 @@ TEST(Normalizers, KeepAlignmentInUnicodeForms) {
   const auto nfd = unicode_form_normalizer(UnicodeForm::Nfd);
   const auto nfc = unicode_form_normalizer(UnicodeForm::Nfc);
   EXPECT_EQ(normalized(nfd, "a\u00e9b"), "a[0,1) e[1,3) \u0301[1,3) b[3,4)");
-  EXPECT_EQ(normalized(nfc, "e\u0301b", 2), "\u00e9[2,3) b[5,6)") << "as the reference has it";
+  EXPECT_EQ(normalized(nfc, "e\u0301b", 2), "\u00e9[2,3) b[5,6)") << "as in the reference library";
   EXPECT_EQ(normalized(nfc, "plain"), "p[0,1) l[1,2) a[2,3) i[3,4) n[4,5)");
   EXPECT_EQ(normalized(unicode_form_normalizer(UnicodeForm::Nfkc), "\ufb01x"),
             "f[0,3) i[0,3) x[3,4)");

@@ -62,11 +62,11 @@ TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(find_all("\\h+", "xfF09g"), (Matches{"fF09"})) << "hexadecimal digits";
   EXPECT_EQ(find_all("\\w+", "a\u0301b\u200c_9\u00b2"), (Matches{"a\u0301b", "_9\u00b2"}));
   EXPECT_EQ(find_all("\\bb", "b ab b"), (Matches{"b", "b"}));
-  EXPECT_EQ(find_all("^a", "a\na"), (Matches{"a", "a"})) << "lines";
+  EXPECT_EQ(find_all("^a", "a\na"), (Matches{"a", "a"})) << "^ matches in every line";
   EXPECT_EQ(find_all("(?i:'S)", "'s 'S '\u017f"), (Matches{"'s", "'S", "'\u017f"}));
-  EXPECT_EQ(find_all("\\p{Han}", "中、"), (Matches{"中"})) << "Script, not its extensions";
+  EXPECT_EQ(find_all("\\p{Han}", "中、"), (Matches{"中"})) << "Script without Script_Extensions";
   EXPECT_EQ(find_all("[[:alpha:]]+|\\u00e4", "a1\u00e4"), (Matches{"a", "\u00e4"}));
-  EXPECT_EQ(find_all("[[:punct:]]", "a<,~b$"), (Matches{"<", ",", "~", "$"})) << "with symbols";
+  EXPECT_EQ(find_all("[[:punct:]]", "a<,~b$"), (Matches{"<", ",", "~", "$"})) << "includes symbols";
   EXPECT_EQ(find_all("x*", "xxa"), (Matches{"xx", ""}));
 }
 

@@ -432,7 +432,7 @@ TEST(AddedTokens, MatchByTheirConditions) {
   EXPECT_EQ(added("aax"), "");
   EXPECT_EQ(added("axa"), "");
   EXPECT_EQ(added("ax_"), "");
-  EXPECT_EQ(added("axb"), "269[0,3)") << "the longest";
+  EXPECT_EQ(added("axb"), "269[0,3)") << "the longest token";
   EXPECT_EQ(added("axaxb"), "269[2,5)");
   for (const std::string letter : {"z", "\u00e9", "\u4e2d", "\U00020000"}) {
     EXPECT_EQ(added(letter + "ax"), "") << letter;

@@ -165,7 +165,7 @@ TEST(Train, KeepsLastGoodModelAfterDivergence) {
   plan.clip = 0;
   try {
     train(plan, {});
-    FAIL() << "it did not diverge";
+    FAIL() << "the training did not diverge";
   } catch (const WorkError& e) {
     EXPECT_NE(std::string(e.what()).find("not finite"), std::string::npos) << e.what();
   }
@@ -251,7 +251,7 @@ TEST(Train, LocksItsFolder) {
     const FolderLock other(plan.folder, "training");
     try {
       train(plan, {});
-      FAIL() << "two trainings in one folder";
+      FAIL() << "two trainings use one folder";
     } catch (const InputError& e) {
       EXPECT_EQ(std::string(e.what()), plan.folder.string() + ": in use by another training");
     }
