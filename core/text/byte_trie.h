@@ -16,8 +16,8 @@ class ByteTrie {
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> keys);
 
   // Calls found(size, number) for each key that is a prefix of text[at...], shortest first.
-  template <class SelectedTap>
-  void prefixes(std::string_view text, std::size_t at, SelectedTap&& found) const {
+  template <class Visit>
+  void prefixes(std::string_view text, std::size_t at, Visit&& visit) const {
     if (nodes_.empty()) return;
     std::uint32_t node = 0;
     for (std::size_t i = at; i < text.size(); ++i) {
