@@ -15,7 +15,7 @@ struct WindowOptions {
   std::optional<std::filesystem::path> session;  // session file to open
   std::optional<std::filesystem::path> open;  // any file that with_opened_file() in files.h accepts
   std::string tokens, key_tokens;             // token files if `open` contains tensors
-  std::optional<std::string> text, model;     // replace the session's
+  std::optional<std::string> text, model;     // replace those of the session
   std::optional<std::filesystem::path> input;     // an image, pixels or a trajectory
   std::optional<std::string> target;              // target of models with source and target
   std::function<void(ViewSettings&)> apply_view;  // applies options of the view
@@ -34,8 +34,8 @@ struct WindowOptions {
   }
 };
 
-// True if the tour starts. The default is true at the program's first start, except with a file,
-// lesson or presentation: the tour describes editing a text.
+// True if the tour starts. Without `tour`, it starts at the program's first start, except with a
+// file, lesson or presentation, because the tour describes editing a text.
 bool starts_tour(const WindowOptions& options, bool tour_done);
 
 // Missing display, or missing OpenGL. All commands except the window work without a display.

@@ -37,7 +37,7 @@ class ByteCounter {
   std::size_t sum_ = 0;
 };
 
-// Allowed pairs of a head; causal if no key is later than its query.
+// Allowed pairs of a head. `causal`: several queries, and no key is later than its query.
 struct Pairs {
   double count = 0;
   bool causal = true;

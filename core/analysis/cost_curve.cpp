@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index kMaxLength = Index{1} << 20;
 
-// Parameters at a length: the user's, else the published ones, else the initial ones.
+// Parameters at a length: the user's unless `uses_published_sizes`, else published or initial ones.
 Values values_at(const CostVariant& entry, Index length) {
   const Variant& v = variant(entry.choice.id);
   Values sizes;
@@ -34,7 +34,7 @@ Values values_at(const CostVariant& entry, Index length) {
       values.set(parameter.key, size->second);
     } else if (parameter.illustrative_default && !parameter.required &&
                entry.uses_published_sizes) {
-      // Such as both index sets of a factorised pattern, which have no entry in `sizes`.
+      // For example the index sets of a factorised pattern, for which `sizes` has no entry.
       values.set(parameter.key, parameter.illustrative_default(length));
     } else if (parameter.required && !values.has(parameter.key)) {
       values.set(parameter.key, parameter.initial);
@@ -179,7 +179,7 @@ std::size_t bytes_of(const Pattern& pattern) {
   return pattern.runs().size() * sizeof(Run) + pattern.starts().size() * sizeof(std::int64_t);
 }
 
-// Computes the operation once to count, then repeatedly to measure.
+// Runs the operation once to count its cost, then repeatedly to measure its time.
 void measure(const CostRequest& request, const RunInput& p, CostPoint& point, double& first_run) {
   reset_peak_storage();
   const std::size_t initial_bytes = storage_statistics().live_bytes;
@@ -251,10 +251,10 @@ CostPoint cost_point(const CostRequest& request, const CostVariant& entry, Index
   return point;
 }
 
-// Length at which full attention is timed: kernels are warm and matrices no longer small.
+// Length at which full attention is timed: long enough for warm kernels and large matrices.
 constexpr Index kReferenceLength = 1024;
 
-// Minimum over several runs, because other load on the machine only slows them down.
+// Minimum over several runs of full attention: other load on the machine can only slow a run down.
 double measured_seconds_per_operation(const CostRequest& request) {
   constexpr int kRepeats = 2;
   CostRequest reference = request;
@@ -359,7 +359,7 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress)
         (request.causal && v.causality.refusal.empty()) || v.causality.by_definition;
     curves.series.push_back({entry, v.label, causal});
   }
-  // Each point counts towards progress by its length.
+  // A point's share of the progress is proportional to its length.
   const double total_work = std::accumulate(request.lengths.begin(), request.lengths.end(), 0.0) *
                             static_cast<double>(request.variants.size());
   double completed_work = 0;

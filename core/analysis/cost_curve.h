@@ -24,19 +24,19 @@ struct CostRequest {
   Index heads = 4, head_size = 64;
   bool causal = false;     // for variants that support it; some are always causal
   bool measured = true;    // also measures time and memory
-  double max_seconds = 5;  // limit of one operation; longer lengths are skipped
-  std::size_t max_bytes = std::size_t{2} << 30;  // limit of inputs; longer lengths are skipped
+  double max_seconds = 5;  // predicted time of one operation; slower points are skipped
+  std::size_t max_bytes = std::size_t{2} << 30;  // size of inputs; larger points are skipped
 };
 
 struct CostPoint {
   Index length = 0;  // requested length
   Index tokens = 0;  // length used: rounded for variants that need whole blocks
   Values values{};   // parameters at this length
-  // Totals of all heads. operations: multiply-adds of the products that head_cost() counts, in
-  // scores and weighted sums. bytes: queries, keys, values, output, and one number per product.
+  // Totals over all heads. `operations`: multiply-adds of scores and weighted sums, by head_cost().
+  // `bytes`: queries, keys, values, output, and one number per product.
   double operations = std::numeric_limits<double>::quiet_NaN();
   double bytes = std::numeric_limits<double>::quiet_NaN();
-  // Median of warm runs, and peak allocation. NaN if not measured.
+  // `seconds`: median of warm runs. `peak_bytes`: peak allocation. NaN if not measured.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double peak_bytes = std::numeric_limits<double>::quiet_NaN();
   std::string missing{};  // reason why the point was skipped: "would take about 12 s"; else empty
@@ -65,13 +65,13 @@ double seconds_by_formula(const CostCurves& curves, const CostPoint& point);
 using CostProgress = std::function<void(const CostCurves&, double fraction)>;
 
 // Measures all variants at one length before the next length. Returns the results so far if
-// cancelled. Throws InputError if a variant cannot be measured alone or its parameters are invalid
-// at all lengths.
+// cancelled. Throws InputError if the request is invalid, if a variant has no cost curve
+// (cost_refusal()), or if a variant fails at all lengths.
 CostCurves cost_curves(const CostRequest& request, const CostProgress& progress);
 
 // Reason why a variant has no cost curve: "custom: its pairs are drawn by hand"; else empty.
 std::string cost_refusal(const Variant& variant);
-// Default selection: one variant per growth rate.
+// Variants selected by default, with published sizes.
 std::vector<CostVariant> default_cost_variants();
 
 // Lengths first, 2 * first, 4 * first, ... below `last`, followed by `last`.

@@ -23,7 +23,7 @@ std::string unit_text(double number, const auto& units) {
   return brief(number / unit->size, 3) + unit->name;
 }
 
-// True if the plot contains values of this kind.
+// True if the plot shows measured values. Operations are counted, never measured.
 bool draws_measured(const CostPlotOptions& options) {
   return options.measured && options.quantity != CostQuantity::Operations;
 }
@@ -31,7 +31,8 @@ bool draws_formula(const CostPlotOptions& options) {
   return options.formula || options.quantity == CostQuantity::Operations;
 }
 
-// Published growth of memory assumes stored scores, but this program's full attention stores none.
+// Measured memory has no guides: published growth assumes stored scores, but this program stores
+// none.
 bool draws_guides(const CostPlotOptions& options) {
   return options.guides && (options.quantity != CostQuantity::Bytes || draws_formula(options));
 }

@@ -10,13 +10,12 @@
 namespace attnscope {
 
 enum class CostQuantity { Time, Operations, Bytes };
-CostQuantity cost_quantity(std::string_view name);  // "time", "operations", "bytes"; InputError
+CostQuantity cost_quantity(std::string_view name);  // "time", ...; else throws InputError
 std::string name_of(CostQuantity quantity);
 
 struct CostPlotOptions {
   CostQuantity quantity = CostQuantity::Time;
-  // Measured values (with dots) and values by formula (dashed if both are shown). Operations are
-  // always counted.
+  // Measured values (dots) and values by formula (dashed if both). Operations are always counted.
   bool measured = true, formula = false;
   bool guides = true;  // published growth, through the last point of each variant
   double width = 900, height = 560;

@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// Source token with the largest weight of each row, the first in a tie; -1 for a row without
-// positive weight. weights: [L, L_source].
+// For each row, the source token with the largest weight, in a tie the first; -1 if no weight of
+// the row is positive. weights: [L, L_source].
 std::vector<Index> strongest_sources(const Tensor& weights);
 
 // Fraction of discordant pairs among the pairs of the first `rows` rows whose strongest source

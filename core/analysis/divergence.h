@@ -15,8 +15,8 @@ enum class Divergence {
 };
 
 // Returns one divergence per row, in bits, after normalising rows to sum 1. a, b: [L_q, L_k]. KL(a,
-// b) is +infinity if a key has weight in a and none in b. Weights below 1e-12 of their row's sum
-// count as none (underflow). 0 if both rows have no weights, NaN if only one row has none. Throws
+// b) is +infinity if a key has weight in a and none in b. Weights up to 1e-12 of their row's sum
+// count as 0 (underflow). 0 if all weights of both rows are 0, NaN if only those of one are. Throws
 // InputError for different shapes or a negative weight.
 std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind);
 

@@ -1,4 +1,4 @@
-// Effect of an encoding alone on vectors at given positions, computed with the encoding's own code.
+// Applies a position encoding alone, without attention, to vectors at given positions.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -12,13 +12,13 @@ struct EncodingUse {
   Dimensions dimensions;
   bool causal = false;
 };
-// The tap's encoding. An encoding of a recurrence's steps is given the tap's step.
+// The tap's encoding. If it encodes recurrence steps, its parameter "step" is the tap's step.
 Choice encoding_of(const AttentionTap& tap);
 // The tap's encoding with its inputs; `model` is the width d.
 EncodingUse encoding_use(const AttentionTap& tap, Index model);
 
-// Applies an encoding of pairs to queries q [h, L_q, d_k] and keys k [h_kv, L_k, d_k], with all
-// pairs allowed. Empty positions mean 0, 1, ...
+// Applies an encoding of query-key pairs to queries q [h, L_q, d_k] and keys k [h_kv, L_k, d_k],
+// with all pairs allowed. Empty positions mean 0, 1, ...
 Part encoded_part(const EncodingUse& use, const Tensor& q, const Tensor& k,
                   std::vector<std::int32_t> pos_q, std::vector<std::int32_t> pos_k);
 

@@ -50,7 +50,7 @@ Family estimate_family(const std::string& variant) {
   return {};
 }
 
-// Runs the head's operation alone, with other parameters.
+// Runs the operation of one head with other parameters.
 class EstimatedWeights {
  public:
   EstimatedWeights(const AttentionTap& tap, Index head) {

@@ -29,7 +29,7 @@ struct ErrorCurve {
 };
 
 struct ErrorStudy {
-  std::string size;          // "features m"
+  std::string size;          // "random features m"
   std::vector<Index> sizes;  // ascending
   Index used_size = 0;       // size in the head's settings
   Index seeds = 0;
@@ -39,7 +39,7 @@ struct ErrorStudy {
   double explained_by(Index rank) const;
 };
 
-// Throws std::logic_error if refused. `head`: within the tap's group; `model`: the width d.
+// Requires an empty error_study_refusal(). `head`: within the tap's group; `model`: the width d.
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
                        const std::function<void(std::size_t done, std::size_t total)>& progress);
 

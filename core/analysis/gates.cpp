@@ -25,7 +25,7 @@ constexpr ResidualGate kResidualGates[] = {
     {"gate.feed_forward", "feed_forward", "z of the residual gate after the feed-forward",
      "feed-forward"}};
 
-// Stores mean, deviation, minimum and maximum of each row of z [L, d] in row `target` of the set.
+// Stores mean, deviation, minimum and maximum of each token's z [L, d] in row `target` of the set.
 void add_statistics(const Tensor& z, Index target, GateSet& set) {
   const Index width = z.dim(1);
   set.components = width;

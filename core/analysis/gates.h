@@ -10,8 +10,8 @@ namespace attnscope {
 
 // Gates of one kind; values in [0, 1].
 struct GateSet {
-  std::string id;     // "attention": in exported numbers
-  std::string title;  // "z, after attention"
+  std::string id;     // "attention": name in exported files
+  std::string title;  // "z of the residual gate after attention"
   std::string short_title;
   std::string closed, open;  // meaning of 0 and 1, in a few words
   struct Row {
@@ -25,7 +25,7 @@ struct GateSet {
   Index components = 1;
   bool untrained = false;  // the gate's weights are 0, so that all gates are 0.5
 
-  double row_mean(Index row) const;  // over tokens that have a gate; NaN if no token has
+  double row_mean(Index row) const;  // over tokens with a gate; NaN if there are none
   double overall_mean() const;       // over all rows and their tokens
 };
 

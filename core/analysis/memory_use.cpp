@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Value of a memory's size parameter; the segment length if unset, 0 if there is no parameter.
+// Value of the memory size `key`: the segment length if unset, 0 if there is no such parameter.
 Index memory_size(const Choice& choice, const char* key, Index segment) {
   const std::vector<Parameter>& parameters = variant(choice.id).parameters;
   if (std::ranges::find(parameters, key, &Parameter::key) == parameters.end()) return 0;
@@ -40,7 +40,7 @@ RowSource column_source(const Trace& trace, const AttentionTap& tap, Index colum
   const Index tokens = slot_count(tap, KeyKind::Token), memory = tap.keys() - tokens;
   if (column >= memory) return {trace.token_index(tap.key_rows, tokens, column - memory)};
   const auto sources = static_cast<Index>(tap.remembered.size());
-  if (sources != memory) return {-1};  // a memory of another text
+  if (sources != memory) return {-1};  // the memory comes from another text
   return tap.remembered[static_cast<std::size_t>(column)];
 }
 
@@ -95,8 +95,8 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads) {
 
 namespace {
 
-// Range minimum queries over an array (sparse table), because a pattern has hundreds of rows with
-// runs of hundreds of columns.
+// Sparse table for range minimum queries. Linear searches would be slow, because a pattern has
+// hundreds of rows with runs of hundreds of columns.
 class RangeMin {
  public:
   explicit RangeMin(std::vector<Index> numbers) : levels_{std::move(numbers)} {
@@ -125,11 +125,11 @@ class RangeMin {
   }
 
  private:
-  std::vector<std::vector<Index>> levels_;  // minimum of the next 1, 2, 4, .. entries
+  std::vector<std::vector<Index>> levels_;  // level n: minima of 2^n consecutive entries
 };
 
-// Updates the oldest token that each query of the tap can reach, given the oldest tokens of the
-// layer below.
+// Lowers `reach`, the oldest token that each token reaches in this layer, to what the tap's queries
+// reach. `below`: the oldest token that each token reaches in the layer below.
 void extend_reach(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
                   std::vector<Index>& reach) {
   const auto oldest_of = [&](const RowSource& source) {
@@ -163,7 +163,7 @@ std::vector<Index> oldest_reachable(const Trace& trace, Index segment) {
   std::vector<Index> reached(trace.tokens.size()), oldest;
   std::iota(reached.begin(), reached.end(), Index{0});
   const TracePart part{.segment = segment};
-  Index last = -1;  // token of the segment
+  Index last = -1;  // last token of the segment
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     std::vector<Index> reach = reached;
     for (const AttentionTap& tap : trace.attention) {

@@ -1,7 +1,7 @@
 // Memory of a model that reads in segments: kinds of columns, weights, receptive field and cost.
 //
-// Positions are indices into Trace::tokens. Dai et al., 2019, section 3.2; Rae et al., 2019,
-// figure 4 (weight by slot) and section 3.1 (range and cost).
+// Positions are indices into Trace::tokens. References: Dai et al., 2019, section 3.2; Rae et al.,
+// 2019, figure 4 (weight by slot) and section 3.1 (range and cost).
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Adjacent columns of one kind. Columns of kind Token hold the segment's tokens.
+// Adjacent columns of one kind. Columns of kind Token are the segment's tokens.
 struct SlotRun {
   KeyKind kind = KeyKind::Token;
   Index first = 0, count = 0;
@@ -30,25 +30,25 @@ struct TapHead {
   Index head = 0;
 };
 
-// Weight on all columns of this kind, averaged over queries. If rows sum to 1, so do the weights of
-// all kinds.
+// Weight on all columns of this kind, averaged over queries. If every row sums to 1, the weights of
+// all kinds together also sum to 1.
 double kind_weight(const TapHead& head, KeyKind kind);
 
-// Mean and (population) standard deviation of each column's weight over the queries of all `heads`,
-// [L_k] each. Forbidden pairs count as 0. All heads must have the same queries and columns.
+// Mean and population standard deviation of each column's weight over the queries of all heads.
+// Each is [L_k]. Forbidden pairs count as 0. All heads must have the same queries and columns.
 struct SlotWeights {
   std::vector<double> mean, deviation;
 };
 SlotWeights slot_weights(const std::vector<TapHead>& heads);
 
 // Receptive field: for each layer, the oldest token that the last token of the segment can reach
-// through this and lower layers, by the allowed pairs of decoder self-attention. [layers]
+// through the allowed pairs of this layer and the layers below it. [layers]
 std::vector<Index> oldest_reachable(const Trace& trace, Index segment);
 
 // Number of query-key products of one head that reads `length` tokens in segments: products within
-// each segment, with the memory (empty at first), and for searching the memory.
+// each segment, and products with all rows of the memory, which is empty at first.
 double pairs_in_segments(const Choice& variant, Index segment, Index length);
-inline double causal_pair_count(Index length) {  // causal attention to the whole text at once
+inline double causal_pair_count(Index length) {  // pairs of causal attention over a whole text
   return 0.5 * static_cast<double>(length) * static_cast<double>(length + 1);
 }
 

@@ -12,7 +12,7 @@ double dot(const float* a, const float* b, Index n) {
   return sum;
 }
 
-// Row `row` of head `head` in an array [h or h_kv or 1, L, d], whose heads may be shared.
+// Row of query head `head` in t [h or h_kv or 1, L, d]; query heads may share a head of t.
 const float* row_of(const Tensor& t, Index head, Index heads, Index row) {
   const Index array_head = t.dim(0) >= heads ? head : head / (heads / t.dim(0));
   return t.data() + (array_head * t.dim(1) + row) * t.dim(2);
@@ -64,7 +64,7 @@ std::optional<PairScore> pair_score(const Part& part, Index head, Index query, I
   for (const OffsetTable& table : part.scaled_biases) add(table.term, entry(table, head, offset));
   if (part.split.empty()) {
     pair.terms[Term::Content] += scale * pair.product;
-  } else {  // an encoding of the input: the terms of the single product
+  } else {  // an encoding of the input: `split` divides the product into terms
     for (const ExtraProduct& p : part.split) {
       pair.terms[p.term] += scale * product_of(p.q, p.k, h, head, query, key);
     }

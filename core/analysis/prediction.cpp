@@ -47,7 +47,7 @@ Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
 }
 
 const Tensor& predictions(const Trace& trace) {
-  const auto mixture = trace.taps.find("log_probabilities");  // invariant under softmax
+  const auto mixture = trace.taps.find("log_probabilities");  // log-probabilities are logits
   return mixture != trace.taps.end() ? mixture->second : trace.logits;
 }
 

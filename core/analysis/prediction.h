@@ -13,8 +13,8 @@ namespace attnscope {
 // for the first token. logits: [L, vocabulary]; ids: [L].
 Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids);
 
-// Next-token logits of a run. If contexts were retrieved, log-probabilities of the mixture.
-// Undefined if the model predicts no tokens.  [L, vocabulary]
+// Next-token logits of a run. If the run retrieved contexts, log-probabilities of the mixture of
+// model and retrieved tokens. Undefined if the model predicts no tokens.  [L, vocabulary]
 const Tensor& predictions(const Trace& trace);
 
 // Means over the predicted tokens of a run. Only meaningful if the model is causal.
@@ -23,7 +23,7 @@ struct Prediction {
   double bits_per_token = 0;
   double perplexity = 1;       // 2^bits_per_token
   double bits_per_byte = 0;    // comparable across tokenizers; NaN if the tokens have no bytes
-  bool leaks_targets = false;  // some attention is non-causal, so that nothing was predicted
+  bool leaks_targets = false;  // some attention is non-causal and sees the tokens to predict
 };
 std::optional<Prediction> prediction(const Trace& trace);  // empty for fewer than two tokens
 

@@ -1,8 +1,8 @@
-// Linear attention (weights as ratios of feature products) as a recurrent network with a matrix
-// state (Katharopoulos et al., 2020, section 3.4; gates: Peng et al., 2021, section 3.2):
+// Linear attention, whose weights are ratios of feature products, as a recurrent network with a
+// matrix state (Katharopoulos et al., 2020, section 3.4; gates: Peng et al., 2021, section 3.2):
 //   S_t = S_{t-1} + φ(k_t) ⊗ v_t,             z_t = z_{t-1} + φ(k_t)
 //   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   z_t likewise, with gates
-//   output_t = φ(q_t) S_t / φ(q_t)·z_t
+//   output_t = φ(q_t) S_t / (φ(q_t)·z_t)
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ struct RecurrentStep {
   Tensor before, added, after;  // g_t S_{t-1}, (1 - g_t) φ(k_t) ⊗ v_t, S_t; each [D, d_v]
   Tensor z;                     // z_t [D]
   Tensor output;                // [d_v]
-  std::vector<double> counts;   // [t + 1]: factor of each token in S_t, 1 without gates
-  std::vector<double> weights;  // [t + 1]: attention weights of φ(q_t), sum 1
+  std::vector<double> counts;   // factor of each token 0 .. t in S_t, 1 without gates
+  std::vector<double> weights;  // attention weights of query t on tokens 0 .. t; they sum to 1
 };
 RecurrentStep recurrent_step(const Recurrence& recurrence, Index t);
 

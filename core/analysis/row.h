@@ -9,7 +9,7 @@ namespace attnscope {
 
 struct RowStatistics {
   double sum = 0;                // 1 for a softmax, 0 for a row without allowed keys
-  bool has_negative = false;     // some weight is negative: weights are not shares
+  bool has_negative = false;     // some weight is negative: the row is no distribution
   double entropy = 0;            // bits; over the positive weights, without normalising them
   double effective = 1;          // effective number of keys, 2^entropy
   Index largest = -1;            // column of the largest weight; -1 for an empty row

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// Sentence of row `row` of `count` queries or token keys; -1: none, or an ignored special token.
+// Sentence of the token in row `row` of `count`; -1: no token, or a special one that is ignored.
 int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row,
                 bool skips_special) {
   const Index token_index = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);

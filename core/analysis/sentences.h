@@ -12,7 +12,7 @@ namespace attnscope {
 // True if the run has two sentences (TraceToken::sentence).
 bool has_two_sentences(const Trace& trace);
 
-// Weights between two sentences: sums over keys, means over queries. Rows sum to 1 as in the map.
+// Weights between and within two sentences: summed over keys, averaged over queries.
 struct BlockWeights {
   double weights[2][2];  // [from][to]
 };

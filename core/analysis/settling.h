@@ -1,7 +1,7 @@
 // Hopfield retrieval: iterates a query over stored patterns (Ramsauer et al., 2020, eq. 2 and 3):
 //   ξ_0 = q,   ξ_{t+1} = Σ_j softmax_j(β ξ_t·k_j) k_j
 //   E(ξ) = −log Σ_j exp(β k_j·ξ) / β + |ξ|² / 2, up to a constant
-// over the allowed keys of the query. E never increases.
+// The sums run over the allowed keys of the query. E never increases.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Settling {
   std::vector<Index> keys;     // the n allowed keys of the query
   Tensor patterns;             // [n, d_k]
   Tensor states;               // ξ_0 ... ξ_s after each step  [s + 1, d_k]
-  Tensor weights;              // attention of each step  [s, L_k]; 0 for other keys
+  Tensor weights;              // attention of each step  [s, L_k]; 0 for forbidden keys
   std::vector<double> energy;  // E of each state; empty unless β > 0
   Index nearest = -1;          // key with the largest weight in the last step
   double beta = 0;

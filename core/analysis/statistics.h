@@ -14,9 +14,9 @@ struct HeadStatistics {
   double distance = 0;        // tokens: sum_j a_ij |i - j|
   double first_token = 0;     // weight on key 0, over rows i >= 1
   double previous_token = 0;  // weight on key i - 1, over rows i >= 1
-  double same_token = 0;      // weight on earlier occurrences of the query's token, if any
-  double induction = 0;       // weight on tokens after an earlier occurrence of the query's
-                              // token, if any (Olsson et al., 2022, arXiv:2209.11895)
+  double same_token = 0;  // weight on earlier occurrences of the query's token, over rows with one
+  double induction = 0;   // weight on tokens after an earlier occurrence of the query's
+                          // token, if any (Olsson et al., 2022, arXiv:2209.11895)
 };
 
 // Accumulates the rows of one head, over one or several texts.

@@ -139,7 +139,7 @@ void assign_ids(std::vector<TraceToken>& words, std::map<std::string, std::int32
   }
 }
 
-// Rows of a tap (or a run of its columns), grouped by word.
+// Queries of a tap, or a run of its columns, grouped by word.
 struct GroupedRows {
   WordGroups groups;
   StreamRows rows;
@@ -160,13 +160,13 @@ GroupedRows group_rows(const Trace& trace, const StreamRows& rows, Index count, 
   for (Index row = 0; row < count; ++row) {
     const Index token = trace.token_index(rows, count, row);
     const Index word = token < 0 ? -1 : words.word_of[static_cast<std::size_t>(token)];
-    // Rows that are not consecutive in the text are never merged.
     const bool is_word = word >= 0;
     if (is_word && without_special &&
         is_mark(trace, words.tokens[static_cast<std::size_t>(word)])) {
       previous_word = -1;
       continue;
     }
+    // Rows that are not consecutive in the text are never merged.
     if (word >= 0 && word == previous_word && token == previous_token + 1) {
       ++result.groups.last.back();
     } else {
@@ -250,7 +250,7 @@ std::vector<bool> rows_with_keys(const Pattern& pattern, Index heads) {
   return all_active ? std::vector<bool>() : active;
 }
 
-// Merges the rows of one word. rows: [count, L_k]; is_counted(r): row r counts in the mean.
+// Averages the rows [count, L_k] of a query word that is_counted() accepts, and sums keys by word.
 void add_word(const float* rows, Index count, const WordGroups& keys,
               const std::function<bool(Index)>& is_counted, std::vector<double>& sums, float* to) {
   std::ranges::fill(sums, 0.0);

@@ -1,9 +1,9 @@
 // Word merging: attention between words instead of subword tokens.
 //
 // The weight of one word on another is summed over the key word's tokens and averaged over the
-// query word's tokens, so that rows that sum to 1 still do. Queries without allowed keys are
-// excluded from the mean. Columns that are no tokens of the text (memory, slots) stay separate.
-// Special tokens ("[CLS]") can be removed; the other weights are unchanged.
+// query word's tokens, so that a row that sums to 1 keeps that sum. Queries without allowed keys
+// are excluded from the mean. Columns that are not tokens of the text (memory, slots) are not
+// merged. Special tokens ("[CLS]") can be removed; the other weights are unchanged.
 #pragma once
 
 #include <memory>
@@ -43,7 +43,7 @@ struct WordTrace {
   // (except a leading space) have equal ids. Taps have merged weights and patterns; maps that are
   // not stored are merged from tiles. A pair of words is allowed if any of its token pairs is
   // allowed, by the first rule that allows a token pair. `part` still refers to tokens.
-  // counts[kWordStarts] marks merged runs. Other per-token data is removed.
+  // counts[kWordStarts] exists only in merged runs. Other per-token data is removed.
   Trace trace;
   std::vector<WordPairs> pairs;  // one per tap
 

@@ -25,7 +25,7 @@ constexpr Index kTopSide = 1024;  // maximum number of cells along an axis of th
 constexpr std::chrono::milliseconds kMinWakeInterval{30};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// Map and position of a tile. Maps are compared by ownership, which stays unique after destruction.
+// Map and position of a tile. Maps are compared by owner, because addresses may be reused.
 struct Key {
   std::weak_ptr<const AttentionTiles> tiles;
   Index head = 0;
@@ -120,8 +120,8 @@ MapCells empty_cells(const MapPlace& place) {
   return cells;
 }
 
-// Writes the visible cells of tile `target` to `result`, from `tile` at `key`: the target itself
-// (up = 0) or a tile that is `up` levels coarser, whose cells fill 2^up x 2^up cells of the target.
+// Writes the visible cells of tile `target` to `result`. The source `tile` at `key` is the target
+// (up = 0), or is `up` levels coarser: each of its cells fills 2^up x 2^up cells of the target.
 void paste(const Tensor& tile, const Key& key, int up, const Key& target, MapCells& result) {
   const Index first_row = result.row / result.step, first_column = result.column / result.step;
   const auto visible = [](Index tile_number, Index first, Index count) {
@@ -230,7 +230,7 @@ MapCells MapPyramid::State::assemble(const MapPlace& place) {
   return result;
 }
 
-// Queues missing tiles: samples of the visible level, exact tiles of this level, coarser levels.
+// Queues missing tiles: samples of the visible level, its exact tiles, tiles of coarser levels.
 void MapPyramid::State::plan() {
   std::vector<Job> queue;
   const auto add = [&](const std::vector<Job>& candidates) {
@@ -298,7 +298,7 @@ Tensor MapPyramid::State::pool_children(const Job& job) {
           const bool is_stronger = std::abs(number) > std::abs(cell) ||
                                    (std::abs(number) == std::abs(cell) && number > cell);
           if (is_stronger) cell = number;
-        } else {  // weighted by numbers of pairs, which are smaller at the borders
+        } else {  // weighted by the number of pairs of the finer cell
           const Index pairs = std::min(step, child_request.height - r * step) *
                               std::min(step, child_request.width - c * step);
           cell += number * static_cast<float>(pairs);

@@ -2,7 +2,7 @@
 //
 // A map is a pyramid: a cell of level l pools 2^l x 2^l pairs, and a tile has tile_side x tile_side
 // cells. A visible tile is first shown as a sample (one row of pairs per cell) or as an enlarged
-// coarser tile, then exactly. Coarser levels are computed last, so that zooming out is fast.
+// coarser tile, then exactly. Coarser levels follow, so that zooming out is fast.
 #pragma once
 
 #include <exception>

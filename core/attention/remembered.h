@@ -1,7 +1,7 @@
 // State of a head group from earlier segments (spec-models.md, section 4).
 //
 // No gradient flows to earlier segments. Positions count from the beginning of the text. B: items
-// of the batch. Rows are ordered from the oldest to the newest.
+// of the batch; m: rows, c: compressed rows, ordered from the oldest to the newest.
 #pragma once
 
 #include <functional>

@@ -8,7 +8,7 @@
 namespace attnscope {
 
 // Scaled terms [B h, L_q, L_k], 0 where not allowed (spec.md, section 3; `--terms`). The score
-// before the cap is their sum, or Factor times the sum of all others. Content is always present.
+// before the cap is Bias + Factor * the sum of all other terms. Content is always present.
 std::map<Term, Tensor> score_terms(const Part& part);
 
 // Queries or keys as the sum of a content vector and a position vector.

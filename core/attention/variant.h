@@ -17,7 +17,7 @@ namespace attnscope {
 
 struct TextStructure;  // core/text/text_structure.h
 
-Choice default_variant();   // full, dot
+Choice default_variant();   // full attention
 Choice default_encoding();  // none
 
 // Parses {"type": "local", "window": 4}. InputErrors begin with `path`: "variant.window: expected".
@@ -81,7 +81,7 @@ struct Needs {
   bool input = false;  // x, the input of the projections
 };
 
-// Input of a head's cost.
+// Input of VariantCost::head.
 struct CostInput {
   const Values& values;
   const OperationResult& result;
@@ -91,7 +91,7 @@ struct CostInput {
   double pairs = 0;                    // number of pairs that the head's pattern allows
 };
 
-// Input of an operation's memory estimate.
+// Input of VariantCost::bytes.
 struct MemoryInput {
   const Values& values;
   Index batch = 1, heads = 1;
@@ -183,9 +183,9 @@ struct VariantMemory {
 
 // Default settings that a variant suggests. Each function may be empty.
 struct VariantDefaults {
-  // True if a causal mask hides the variant's idea: global tokens that attend to later tokens.
+  // True if a causal mask hides an essential property, such as global tokens that see all tokens.
   bool bidirectional = false;
-  // Number of tokens of a good example, at most `length`: a multiple of a block or a row.
+  // Largest suitable number of tokens up to `length`: whole blocks, or whole rows of an image.
   std::function<Index(Index length)> length{};
   // Sets parameters that follow from the presence of weights. has(name): the weight exists.
   std::function<void(Values&, const std::function<bool(const std::string&)>& has)> from_weights{};

@@ -89,7 +89,7 @@ Tensor sum_to_shape(const Tensor& t, const Shape& shape) {
     sum[0] = static_cast<float>(total);
     return sum;
   }
-  if (axes.size() == 2 && axes[0].stride_b == 0) {  // a bias over rows
+  if (axes.size() == 2 && axes[0].stride_b == 0) {  // sum over rows: the gradient of a bias
     sum_rows(t.data(), axes[0].size, axes[1].size, sum.data());
     return sum;
   }

@@ -15,7 +15,7 @@ struct BroadcastAxis {
   Index size = 1;
   Index stride_a = 0, stride_b = 0;  // 0 if the operand is repeated
 };
-// Innermost axis last; never empty.
+// Axes of the loops over the result, innermost axis last; never empty.
 std::vector<BroadcastAxis> broadcast_axes(const Shape& result, const Shape& a, const Shape& b);
 
 // Offsets of row `row` in both operands. Rows are counted row-major over all axes but the last.

@@ -17,8 +17,7 @@ Var log_softmax(const Var& x);
 // or -1 to ignore the row. 0 if all rows are ignored.
 Var cross_entropy(const Var& logits, const IntTensor& targets);
 
-// Normalises rows along the last axis to length 1. Lengths are computed in double precision; a zero
-// row stays zero.
+// Normalises rows of the last axis to length 1, in double precision. A zero row stays zero.
 Var unit_rows(const Var& x);
 
 // Layer norm of rows of size d (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain +

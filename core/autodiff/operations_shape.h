@@ -1,4 +1,4 @@
-// Operations that rearrange elements. Negative axes count from the end. InputError if invalid.
+// Rearranges elements. Negative axes count from the end. InputError for invalid axes or shapes.
 #pragma once
 
 #include <vector>

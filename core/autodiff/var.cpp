@@ -70,7 +70,7 @@ Tensor add_tensors(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-// Operations that `root` depends on, in topological order: each before its inputs.
+// `root` and the operations that it depends on, in topological order: inputs last.
 std::vector<std::shared_ptr<Node>> operations_in_order(const std::shared_ptr<Node>& root) {
   struct Visit {
     std::shared_ptr<Node> node;
@@ -221,10 +221,11 @@ const std::vector<std::string_view>& operation_names() {
       "rms_norm",
       // core/attention/attention_operation.h
       "attention",
-      // core/attention/variants/shared/feature_weights.h, gated_sums.h
+      // core/attention/variants/shared/feature_weights.h
       "feature_weights",
       // core/model/residual_connections/reversible.cpp
       "reversible",
+      // core/attention/variants/shared/gated_sums.h
       "gate_exponents",
   };
   return names;

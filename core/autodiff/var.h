@@ -1,8 +1,8 @@
 // Reverse-mode automatic differentiation.
 //
-// A Var is a Tensor. If an input of its computation requires a gradient, it also has a node on the
-// tape, which records the computation. In inference no input requires a gradient: the same code
-// then creates no nodes and allocates nothing for gradients. Operations are free functions in the
+// A Var is a Tensor. If an input of its computation requires a gradient, the Var also has a node on
+// the tape, which records the computation. In inference no input requires a gradient: the same code
+// creates no nodes and allocates nothing for gradients. Operations are free functions in the
 // operations_*.h files of this folder; operation_names() lists them all, for the tests.
 //
 // A tape belongs to the thread that records it.
@@ -59,8 +59,8 @@ void backward(const Var& loss);
 // Names of all differentiable operations, as passed to record().
 const std::vector<std::string_view>& operation_names();
 
-// True if an operation on `inputs` must be recorded. std::logic_error if operation_names() lacks
-// its name.
+// True if an operation on `inputs` must be recorded. Throws std::logic_error if operation_names()
+// lacks the operation.
 bool requires_tape(std::string_view operation, const std::vector<Var>& inputs);
 Var add_to_tape(Tensor value, std::vector<Var> inputs,
                 std::function<void(const Tensor&, const std::vector<Var>&)> backward);

@@ -20,7 +20,7 @@ namespace attnscope {
 namespace {
 
 constexpr int kPollMilliseconds = 100;
-constexpr std::size_t kMaxLine = 4096;  // maximum bytes kept per line
+constexpr std::size_t kMaxLine = 4096;  // maximum number of bytes stored per line
 
 // Reading end of a pipe that the program writes to, and the last line read from the pipe.
 class OutputPipe {

@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-// An open file that closes itself.
+// File descriptor, closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -38,8 +38,8 @@ class Descriptor {
   int fd_;
 };
 
-// Returns a message for `error` (an errno value) at `path`. If a parent folder is missing or a
-// file, names it, because the system's message ("Not a directory") does not.
+// Returns a message for `error` (an errno value) at `path`. The message names a parent that is
+// missing or is not a folder, because the system's message ("Not a directory") does not.
 std::string describe_error(const std::filesystem::path& path, int error) {
   std::filesystem::path folder;
   for (const std::filesystem::path& part : path.parent_path()) {

@@ -24,9 +24,9 @@ std::string read_file(const std::filesystem::path& path,
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 // Writes the concatenation of `pieces`.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
-// Removes temporary files of other threads' unfinished writes. Call before an immediate exit.
+// Removes the temporary files of unfinished writes on all threads. Call before an immediate exit.
 void remove_unfinished_files() noexcept;
-// Throws write_file()'s error if the file is known to be unwritable. Call before long work.
+// Throws WorkError as write_file() would, if the file is unwritable. Call before long work.
 void check_writable(const std::filesystem::path& path);
 
 }  // namespace attnscope

@@ -5,12 +5,12 @@
 
 namespace attnscope {
 
-// Locks a folder with flock(2) until the object is destroyed or the process ends, also by a crash.
+// Locks a folder with flock(2) until the object is destroyed or the process ends, even by a crash.
 // The constructor creates a missing folder. The destructor removes this new folder if it is empty.
 class FolderLock {
  public:
   // `owner` is the kind of work: "training". InputError "FOLDER: in use by another OWNER" if any
-  // process, also this one, holds the lock. WorkError if the folder cannot be opened.
+  // process, including this one, has locked the folder. WorkError if the folder cannot be opened.
   FolderLock(const std::filesystem::path& folder, const char* owner);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -9,7 +9,7 @@ namespace attnscope {
 // program's bin/, else the source folder configured at build time.
 std::filesystem::path home_folder();
 
-// The folder of models that the user has fetched (app/get-model.sh) or put there:
+// The folder of the user's models, downloaded by app/get-model.sh or copied there:
 // $XDG_DATA_HOME/attnscope/models, else ~/.local/share/attnscope/models.
 std::filesystem::path user_models_folder();
 

@@ -30,7 +30,7 @@ Library to_library(const Json& value) {
   return nullptr;
 }
 
-// SAX handler that builds `value`. `open_` holds the unfinished containers, outermost first.
+// SAX handler that builds `value`. `open_` lists the unfinished containers, outermost first.
 class Reader : public nlohmann::json_sax<Library> {
  public:
   Json value;
@@ -58,7 +58,7 @@ class Reader : public nlohmann::json_sax<Library> {
   }
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    constexpr int kNumberRange = 406;  // the library's id of number overflow
+    constexpr int kNumberRange = 406;  // the library's error id for a number out of range
     throw JsonError(error.id == kNumberRange ? "invalid JSON: number out of range"
                                              : "invalid JSON at byte " + std::to_string(byte));
   }

@@ -35,7 +35,7 @@ class Json {
 
   Json() = default;  // null
   Json(std::nullptr_t) {}
-  template <std::same_as<bool> T>  // pointers do not convert
+  template <std::same_as<bool> T>  // pointers must not convert to bool
   Json(T value) : value_(value) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) Json(T value) : value_(Integer<T>{value}) {}
@@ -53,8 +53,7 @@ class Json {
       : Json(Object(members.begin(), members.end())) {}
   Json(Array list);
   Json(Object members);
-  // An object if all elements are pairs that begin with a string: {{"type", "full"}, {"k", 3}}.
-  // Else an array.
+  // An object if all elements are pairs that begin with a string ({{"k", 3}}), else an array.
   Json(std::initializer_list<Json> list);
   Json(const Json& other);
   Json(Json&& other) noexcept;

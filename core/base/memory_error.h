@@ -1,5 +1,5 @@
-// Errors of work that exceeds the memory budget. what() names no controls; text() adds those of the
-// window or command line.
+// Errors of work that exceeds the memory budget. what() names no controls; text() adds the names of
+// controls of the window or options of the command line.
 #pragma once
 
 #include <string>

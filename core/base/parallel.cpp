@@ -52,8 +52,7 @@ void wait_while(const std::atomic<int>& number, int old_number) {
 }
 
 // One parallel loop. Each thread first runs its own share of neighbouring ranges and then helps
-// with the shares of other threads. A thread's share is about the same in successive loops, for
-// cache locality.
+// with the shares of other threads. Shares are similar in successive loops, for cache locality.
 class Loop {
  public:
   Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,

@@ -20,7 +20,7 @@ std::string number_text(double number) {
   return std::string(buffer, end.ptr);
 }
 
-// Text "", " greater than 0", " from 1 to 5". Mentions a default maximum if `mentions_maximum`.
+// Valid range: "", " greater than 0", " from 1 to 5". `mentions_maximum`: even a default maximum.
 std::string range_text(const Parameter& parameter, bool mentions_maximum = false) {
   const bool is_integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
                           parameter.kind == Kind::IntegerLists;

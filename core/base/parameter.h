@@ -26,7 +26,7 @@ using Value =
 
 // Limits of a number, or of each number in a list.
 struct ParameterLimits {
-  double min = 0, max = 2147483647;  // so that products of two integers fit an Index
+  double min = 0, max = 2147483647;  // 2^31 - 1: products of two integers fit an Index
   bool min_excluded = false;         // Real: the interval is open at `min`
 };
 
@@ -41,8 +41,8 @@ struct ParameterScope {
   bool models = false;    // has an effect only in whole models
   bool segments = false;  // has an effect only in models that read segments
   bool training = false;  // affects only training and reported training losses
-  // "width" or "height" if the parameter is that dimension of an image whose pixels are the tokens.
-  // A parameter whose key equals this word must equal the image's dimension.
+  // "width" or "height": the dimension of an image, with one token per pixel, that is the
+  // parameter's default. A parameter whose key is this word must equal the dimension.
   std::string image{};
 };
 
@@ -143,7 +143,7 @@ Index divisor_near(Index length, double target);  // nearest divisor; the smalle
 Json to_json(const Value& value);
 Json to_json(const Values& values);
 
-// Throws InputError if `parameter` does not allow `value`. For values that were not read from JSON.
+// Throws InputError if `parameter` does not allow `value`. Call if the value is not from JSON.
 void check_value(const Parameter& parameter, const Value& value, std::string_view path);
 
 // Parses a command-line value, such as "3" for "window"; lists are JSON.

@@ -6,8 +6,7 @@
 
 namespace attnscope {
 
-// Processors in the affinity mask, limited by the control group's CPU quota (rounded up); at
-// least 1.
+// Processors in the affinity mask, at most the control group's CPU quota (rounded up), at least 1.
 int usable_processors();
 
 // CPU quota, in processors, in the text of a control group's cpu.max (version 2); 0 if unlimited or

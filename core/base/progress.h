@@ -1,4 +1,4 @@
-// Progress of long work, reported by its threads and read by the thread that waits for it.
+// Progress of long work, reported by worker threads and read by the thread that waits for them.
 #pragma once
 
 #include <atomic>

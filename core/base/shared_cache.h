@@ -15,8 +15,8 @@
 namespace attnscope {
 
 // Maps names to immutable values. Keeps the `capacity` most recently used values. Also finds an
-// older value while a caller still holds it. Thread-safe: a thread waits only for another thread
-// that loads the same name.
+// evicted value while a caller still has a pointer to it. Thread-safe: a thread waits only for
+// another thread that loads the same name.
 //
 // `Stamp` distinguishes versions of a name's value: a file's modification time, for example.
 template <class Value, class Stamp>
@@ -48,7 +48,7 @@ class SharedCache {
 
  private:
   struct Entry {
-    std::mutex mutex;  // held during `read`
+    std::mutex mutex;  // locked during `read`
     std::weak_ptr<const Value> value{};
     Stamp stamp{};
   };

@@ -23,7 +23,7 @@ class Stop {
 
 // While a StopScope is alive, check_stop() and parallel loops (parallel.h) on this thread throw
 // Stopped once `stop` is requested. Scopes nest; the innermost wins. Work on another thread opens a
-// scope there, with the current_stop() of the thread that waits for the work.
+// scope on that thread, with current_stop() of the waiting thread.
 class StopScope {
  public:
   explicit StopScope(Stop stop);

@@ -47,7 +47,7 @@ class JsonObject {
   void ignore(std::string_view key);  // allows the key with any value
   void finish() const;
 
-  // "config.json: width: expected an integer of at least 1, found \"x\""
+  // Throws InputError "config.json: width: expected an integer of at least 1, found \"x\"".
   [[noreturn]] void fail(std::string_view key, std::string_view expected) const;
   std::string path_of(std::string_view key) const;  // "config.json: width"
 
@@ -56,7 +56,7 @@ class JsonObject {
   const Json& object_;
   std::string path_;
   std::set<std::string, std::less<>> read_;
-  mutable std::set<std::string, std::less<>> queried_;  // keys passed to any function, also has()
+  mutable std::set<std::string, std::less<>> queried_;  // all keys looked up so far
 };
 
 // True if the text is valid UTF-8, a requirement of JSON.

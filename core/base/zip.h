@@ -10,8 +10,7 @@
 namespace attnscope {
 
 // Returns true for members to unpack. `prefix`: the member's first 64 KiB or whole contents;
-// `size`: unpacked bytes. Rejected members are not unpacked beyond `prefix`. An empty function
-// selects all.
+// `size`: unpacked bytes. Rejected members are not unpacked further. An empty function selects all.
 using MemberFilter =
     std::function<bool(const std::string& member, std::string_view prefix, std::size_t size)>;
 

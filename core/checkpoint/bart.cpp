@@ -108,7 +108,7 @@ void check_sinusoids(WeightMover& mover, const std::string& name) {
   }
 }
 
-// theirs: "model.encoder." or "model.decoder."; ours: "encoder." or "".
+// Tensor name prefixes: `theirs` "model.encoder." or "model.decoder.", `ours` "encoder." or "".
 void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::string& theirs,
                      const std::string& ours, Index layers, bool cross) {
   const ModelConfig& c = mover.model().config;

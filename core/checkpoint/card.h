@@ -18,13 +18,12 @@ struct ModelCard {
   std::string task;     // training task: an id of core/training/task.h
   std::string sample;   // illustrative sample (core/experiment/samples.h); empty: the first one
   Index layer = 0, head = 0;          // most illustrative head
-  std::optional<ModelConfig> config;  // nullopt unless the layout is attnscope's own
+  std::optional<ModelConfig> config;  // nullopt unless config.json is in attnscope's own format
 };
 
 inline constexpr const char* kTwins = "Twins";  // group of bundled models that differ in one choice
 
-// Reads the card of a bundled model or a folder. Throws InputError if config.json or card.json is
-// invalid.
+// Reads the card of a bundled model or a folder. InputError if config.json or card.json is invalid.
 ModelCard model_card(const std::string& name_or_folder);
 
 // Stores `task` in the card of `folder`, keeping its other members. Creates no card if `config`

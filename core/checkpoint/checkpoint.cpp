@@ -78,7 +78,7 @@ void check_vocabulary(const Tokenizer& tokenizer, const Model& model, const std:
                    " tokens, the model only " + std::to_string(model.config.vocabulary));
 }
 
-// An unusable tokenizer is no error: the model still runs on token ids.
+// An unusable tokenizer is not an error: the model still runs on token ids.
 void add_tokenizer(Checkpoint& checkpoint, const CheckpointSource& source) {
   try {
     checkpoint.tokenizer = source.read_tokenizer();
@@ -120,7 +120,7 @@ std::vector<std::string> user_models() {
 }
 
 std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
-  // Ids of variant and encoding.
+  // Returns the ids of the variant and the encoding of a model.
   const auto choice_ids = [](const std::string& name) {
     const fs::path folder = models_folder() / name;
     const Json config = checkpoint_container(folder).open(folder).config;

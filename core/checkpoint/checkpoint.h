@@ -1,5 +1,5 @@
-// Checkpoints: models with their tokenizers, loaded from folders with config.json,
-// model.safetensors, tokenizer files and MODEL.md.
+// Checkpoints: models with their tokenizers, loaded from GGUF files or from folders with
+// config.json, model.safetensors and tokenizer files.
 //
 // "model_type" in config.json selects the layout, one of checkpoint_formats(): attnscope's own, or
 // a layout of the Hugging Face libraries.

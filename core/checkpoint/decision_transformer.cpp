@@ -56,7 +56,7 @@ void move_actions(WeightMover& mover) {
   mover.model().weights.emplace("embed.action", Var(table));
 }
 
-// Adds the position vector 0, which all tokens share, to the bias of the norm.
+// Adds the vector of position 0, which the model adds to all tokens, to the bias of the norm.
 void move_norm(WeightMover& mover, Index positions) {
   const ModelConfig& c = mover.model().config;
   mover.plain("embed_ln.weight", "embed.norm.weight", {c.width});

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// Heads of tasks other than language modelling.
+// Tensor name prefixes of heads for tasks other than language modelling.
 constexpr const char* kOtherHeads[] = {"score.", "classifier.", "qa_outputs.", "v_head.",
                                        "classification_head."};
 
@@ -72,7 +72,7 @@ class DecoderReader {
     if (c_.embedding.norm) norm(prefix_ + names_.embedding_norm, "embed.norm", c_.width);
   }
 
-  // Reads an embedding narrower than the model: multiplies it with its projections.
+  // Reads an embedding narrower than the model: multiplies it by its projections.
   void read_narrow_table(const std::string& table) {
     const std::string in = prefix_ + names_.projected_in + ".weight",
                       out = prefix_ + names_.projected_out + ".weight";

@@ -30,13 +30,13 @@ struct DecoderNames {
   std::string o = "self_attn.o_proj";
   std::string q_norm = "self_attn.q_norm", k_norm = "self_attn.k_norm";
   std::string sinks = "self_attn.sinks";  // without ".weight"
-  // Matrix of q, k and v fused. Rows: all queries, all keys, all values; if `qkv_by_head`, the
-  // queries, key and value of one key-value head after the other.
+  // Fused matrix of q, k and v. Rows: all queries, all keys, all values. If `qkv_by_head`: for each
+  // key-value head, its queries, key and value.
   std::string qkv;
   bool qkv_by_head = false;
   std::string gate = "mlp.gate_proj", in = "mlp.up_proj", out = "mlp.down_proj";
-  std::string gate_in;          // matrix of gate and in fused
-  std::string router, experts;  // `experts`: prefix of INDEX + "." + a name below
+  std::string gate_in;          // fused matrix of gate and in
+  std::string router, experts;  // `experts`: prefix of "INDEX." and a name below
   std::string expert_gate, expert_in, expert_out;
   // Prefix of gpt-oss's tensors of all experts, with gate and in interleaved. Unused if the
   // checkpoint has tensors with the names above.
@@ -45,7 +45,7 @@ struct DecoderNames {
   // Number added to stored RMS norm gains: 1 for Gemma, but 0 if gguf_config() wrote the config.
   double gain_offset = 0;
   bool has_gains = true;                                              // norms have weights
-  std::vector<std::string> ignored{"self_attn.rotary_emb.inv_freq"};  // unused, within a layer
+  std::vector<std::string> ignored{"self_attn.rotary_emb.inv_freq"};  // unused tensors of a layer
 };
 
 struct DecoderLayout {
@@ -53,7 +53,7 @@ struct DecoderLayout {
   DecoderNames names;
 };
 
-// Format whose config.json `read` translates. Null members are removed before.
+// Format whose config.json `read` translates, after the removal of null members.
 CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(JsonObject& config));
 
 // All decoder formats.
@@ -94,7 +94,7 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
 // Attention to the last `window` tokens, including the token itself; full attention if the window
 // covers the context.
 Choice window_variant(const ModelConfig& model, Index window);
-// As above with the config's "sliding_window"; full attention without this key.
+// window_variant() for the config's "sliding_window"; full attention if the config has no such key.
 Choice configured_window_variant(JsonObject& config, const ModelConfig& model);
 // True for layers with a sliding window: by "layer_types" if set, else by fallback(layer, every).
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
@@ -102,7 +102,7 @@ std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
 // Sets each layer's variant and encoding: variant `window` if slides[layer], else full attention.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
                 const Choice& position);
-// As above with the position encoding `window_position` for the sliding layers.
+// Also sets the position encoding of layers with a sliding window to `window_position`.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
                 const Choice& position, const Choice& window_position);
 

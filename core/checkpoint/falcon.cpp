@@ -1,5 +1,5 @@
 // Falcon (Almazrouei et al., 2023, arXiv:2311.16867): parallel attention and feed-forward blocks
-// after one norm (7B, multi-query) or two (40B, grouped-query); the RW models are GPT-3 with ALiBi.
+// after one norm (7B, multi-query) or two (40B, grouped-query); RW models: GPT-3 with ALiBi.
 #include <cmath>
 
 #include "core/checkpoint/decoder_layout.h"

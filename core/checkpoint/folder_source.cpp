@@ -26,7 +26,7 @@ StoredTensors read_shards(const fs::path& folder) {
   JsonObject object(index, index_path.string());
   const Json& map = object.any("weight_map");
   if (!map.is_object()) object.fail("weight_map", "an object");
-  std::map<std::string, std::set<std::string>> file_tensors;  // names by file
+  std::map<std::string, std::set<std::string>> file_tensors;  // tensor names by file
   for (const auto& [tensor, name_of_file] : map.items()) {
     if (!name_of_file.is_string()) object.fail("weight_map", "a file name for each tensor");
     const auto file = name_of_file.text();
@@ -163,7 +163,7 @@ Index find_mask_token(const fs::path& folder, Index vocabulary) {
 }
 
 // Reads chat_template.jinja, else "chat_template" of tokenizer_config.json, which is a template or
-// a list of named templates; of these, "default" applies.
+// a list of named templates that includes "default".
 std::string read_chat_template(const fs::path& folder) {
   if (file_exists(folder / "chat_template.jinja")) {
     return read_file(folder / "chat_template.jinja", limits::kMaxSmallFile);

@@ -198,7 +198,7 @@ std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, I
   const DType dtype = found->second.dtype;
   const bool is_16_bit = dtype == DType::F16 || dtype == DType::BF16;
   if (!is_quantised(dtype) && !(is_16_bit && keeps_narrow_)) return std::nullopt;
-  // Quantised numbers remain in the mapped file.
+  // Copies 16-bit numbers. Quantised numbers remain in the mapped file.
   const StoredTensor& stored = find(name, {rows, columns});
   const StoredTensor numbers = is_16_bit ? stored.copy() : stored;
   if (!all_finite(numbers)) fail_not_finite(name);

@@ -41,8 +41,7 @@ CheckpointFormat transformer_xl_format();
 CheckpointFormat decision_transformer_format();
 
 // Models with at least this many weights keep 16-bit matrices (Model::narrow), which need half the
-// memory of floats; smaller models convert them to floats for speed. Quantised matrices are always
-// kept.
+// memory of floats; smaller models convert them to floats for speed. Quantised ones remain so.
 inline constexpr Index kMinNarrowWeights = Index{1} << 22;
 
 // True if two stored tensors are bitwise equal, or if one is missing.
@@ -69,7 +68,7 @@ class TensorReader {
   bool are_equal_or_missing(const std::string& a, const std::string& b) const {
     return attnscope::are_equal_or_missing(tensors_, a, b);
   }
-  // Checks for tensors read in parts. InputError if the tensor is missing or has another shape.
+  // Check a tensor that is read in parts. Throw InputError if it is missing or has another shape.
   void expect_shape(const std::string& name, const Shape& shape) const;
   void expect_rows(const std::string& name, Index rows) const;
   Index rows_of(const std::string& name) const;     // first dimension of an array

@@ -13,7 +13,7 @@
 namespace attnscope {
 
 // Pairs of the name in the file and the name in the Hugging Face layout. Both omit ".weight" and
-// ".bias", unless only one of the two ends in them.
+// ".bias", unless only one of the two names has such an ending.
 using GgufNames = std::vector<std::pair<std::string, std::string>>;
 
 // Names of layers: "blk.3.attn_q" becomes "model.layers.3.self_attn.q_proj".
@@ -48,8 +48,8 @@ struct GgufArchitecture {
 };
 const std::vector<GgufArchitecture>& gguf_architecture_list();
 
-// Llama's config members and names, which other architectures extend. `norm` selects the keys of
-// the epsilon.
+// Llama's config members and names, which other architectures extend. `norm` selects the config key
+// of the norm's epsilon.
 GgufLayout llama_like(GgufMetadata& metadata, const std::string& model_type,
                       Norm norm = Norm::RmsNorm);
 // Adds the pairs of `other`, replacing pairs with equal names in the file.

@@ -12,10 +12,10 @@
 namespace attnscope::window {
 
 struct Entry {
-  std::string id;  // empty: no selection, inherits the wider scope's or the model's choice
+  std::string id;  // empty: no selection; the choice of the wider scope or of the model applies
   std::string label, group, summary;
-  // Returns why the entry conflicts with the other settings; empty if it does not. No function:
-  // always available. Called only while the list is open.
+  // Returns the reason why the entry conflicts with the other settings, "" if it does not. A null
+  // function means that the entry is always available. Called only while the list is open.
   std::function<std::string()> refusal;
   Values start;  // initial parameters
 };

@@ -153,7 +153,7 @@ void choose_architecture(RunSpec& spec, std::optional<Choice> choice) {
   const bool reads_target = current && architecture(current->id).reads == Reads::SourceAndTarget;
   const bool has_target = !spec.target.empty() || !spec.target_ids.empty();
   if (reads_target && !has_target) spec.target = spec.text;
-  if (!reads_target) {  // such a model rejects a target
+  if (!reads_target) {  // other architectures reject a target
     spec.target.clear();
     spec.target_ids.clear();
   }

@@ -27,8 +27,8 @@ Index effective_segment(const State& state);
 // True for bidirectional text models, whose input may be a pair of sentences.
 bool reads_sentences(const State& state);
 
-// Selects an architecture. For one that reads source and target, copies the text to a missing
-// target. For others, clears the target.
+// Selects an architecture. If it reads source and target, copies the text to the target if there is
+// no target yet. Otherwise clears the target.
 void choose_architecture(RunSpec& spec, std::optional<Choice> choice);
 
 // Structure that differs from the checkpoint's: "Universal, gated"; empty: as trained.

@@ -1,7 +1,7 @@
 // Editing of a text with soft-wrapped lines: cursor, selection, moves. No drawing here.
 //
-// ImGui's own multi-line field neither wraps lines nor keeps characters missing in its font, so
-// that the first key stroke would damage a text with such characters.
+// ImGui's own multi-line field does not wrap lines. It also drops characters that its font lacks:
+// the first key stroke would damage a text that contains them.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ class TextEdit {
   void select_all();
 
   void insert(std::string_view typed);  // replaces the selection; line ends become "\n"
-  void erase(Move towards, const std::vector<TextLine>& lines);  // erases the selection, if any
+  void erase(Move towards, const std::vector<TextLine>& lines);  // selection, else up to `towards`
 
  private:
   std::size_t target(Move motion, const std::vector<TextLine>& lines) const;

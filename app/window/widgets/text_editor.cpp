@@ -11,7 +11,7 @@ namespace {
 constexpr float kLineSpacing = 1.25F;
 constexpr double kTabSpaces = 4;
 
-// Drawn width of a character, or of its code point if it has no glyph.
+// Width in pixels of the first character as drawn: its glyph, or its code point if it has no glyph.
 double character_width(std::string_view text) {
   const CodePoint code_point = code_point_at(text, 0);
   const auto width_of = [](char32_t character) {
@@ -22,14 +22,14 @@ double character_width(std::string_view text) {
   if (is_drawable(code_point.value) && !(code_point.value == 0xFFFD && code_point.bytes == 1)) {
     return width_of(code_point.value);
   }
-  // A code point drawn instead of a letter is separated from its neighbours.
+  // A code point drawn in place of a glyph is followed by a gap.
   const float width = ImGui::CalcTextSize(on_screen(text.substr(0, code_point.bytes)).c_str()).x;
   return static_cast<double>(width) + width_of(' ');
 }
 
 // Position of the editor's lines on the screen.
 struct Layout {
-  ImVec2 origin;      // position of the first line, scrolled
+  ImVec2 origin;      // top left corner of the first line, after scrolling
   float line_height;  // pixels
   std::vector<TextLine> lines;
   const std::string& text;
@@ -164,7 +164,7 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
     if (y > bottom || y + layout.line_height < top) continue;
     const TextLine& line = layout.lines[i];
     float x = layout.origin.x;
-    // Tabs are gaps; characters without a glyph are faint code points.
+    // Draws nothing for a tab, and a faint code point for a character without a glyph.
     for (std::size_t c = line.begin; c < line.end;) {
       const std::size_t next = next_character(layout.text, c);
       const std::string_view character = std::string_view(layout.text).substr(c, next - c);

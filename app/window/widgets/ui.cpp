@@ -263,7 +263,7 @@ int next_enabled(const std::vector<bool>& enabled, int first, int step, int fall
   return fallback;
 }
 
-// Call before drawing the rows; the enabled rows are those of the previous frame.
+// Handles keys with the enabled rows of the previous frame. Call before the rows are drawn.
 void begin_rows(Ui& ui) {
   OpenList& list = ui.list;
   if (ImGui::IsWindowAppearing()) {
@@ -278,7 +278,7 @@ void begin_rows(Ui& ui) {
   if (take_key(ui, "Home")) row = next_enabled(enabled, 0, 1, row);
   if (take_key(ui, "End")) row = next_enabled(enabled, last_row, -1, row);
   if (row != previous) list.reveals = 1;
-  // Users may type an entry's name while a list is open: letters are no shortcuts, but digits are.
+  // While a list is open, users may type an entry's name: only digits trigger shortcuts.
   for (KeyStroke& stroke : ui.strokes) {
     const char32_t c = stroke.character;
     const bool is_letter = (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z');
@@ -291,7 +291,7 @@ void begin_rows(Ui& ui) {
 }  // namespace
 
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags) {
-  // The arrow is a square at the end.
+  // Leaves room for the arrow button, a square at the right end.
   const float max_width =
       ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - ImGui::GetStyle().FramePadding.x;
   if (!ImGui::BeginCombo(id, elide(preview, max_width).c_str(), flags)) return false;
@@ -354,7 +354,7 @@ bool list_row(Ui& ui, const std::string& label, bool is_current, bool enabled,
   if (list.reveals > 0) {
     --list.reveals;
     if (row == 0) {
-      ImGui::SetScrollY(0);  // with the heading above the row
+      ImGui::SetScrollY(0);  // also shows the heading above the row
     } else {
       ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY);
     }

@@ -20,7 +20,7 @@ struct OpenList {
   int marked_row = -1;        // highlighted by keyboard or pointer; -1: none
   bool enter = false;         // Enter was pressed: selects the marked row
   int reveals = 0;            // frames left in which the list scrolls to the marked row
-  std::vector<bool> enabled;  // rows drawn so far in this frame
+  std::vector<bool> enabled;  // for each row drawn so far in this frame
 };
 
 // Timing of hints: a hint appears after the pointer has rested on its item.
@@ -50,10 +50,10 @@ struct Ui {
   }
 };
 
-// Names the last item for tests.
+// Reports the position of the last item under `id`, for tests.
 void mark(Ui& ui, std::string_view id);
 
-// ImGui::InvisibleButton() of at least one pixel, since ImGui forbids empty ones and a small window
+// ImGui::InvisibleButton() of at least one pixel: ImGui forbids empty buttons, and a small window
 // may have no room.
 bool invisible_button(const char* id, ImVec2 size);
 
@@ -64,7 +64,7 @@ void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags = 0)
 void heading(Ui& ui, const char* text, bool first = false);
 void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
-// Text shortened to `width` with "…" at its end.
+// Text, shortened with "…" at its end if it is wider than `width` pixels.
 std::string elide(const std::string& text, float width);
 // Coloured label with rounded corners, as wide as its text, but not wider than the available space.
 float chip_width(const Ui& ui, std::string_view text, float max_width);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the documentation, except for window.png, which is a screenshot of the tests
-# (Window.LooksAsTheReadmeShowsIt).
+# Makes the pictures of the documentation, except window.png: a test
+# (Window.LooksAsTheReadmeShowsIt) makes it.
 #   assets/docs/pictures/make.sh [PROGRAM]
 set -euo pipefail
 
@@ -20,7 +20,7 @@ render --model memory-compressive --text "$story" --segment 2 --view memory --wi
 render --text "$text" --variant local,window=4 --view map --layer 2 --head 4 --animate variant.window=1:16 --frames 32 \
   --width 720 --height 540 --scale 1 -o "$here/window-size.gif"
 
-# A picture of each method: of those in the gallery the light ones.
+# One picture per method: the gallery's pictures in the light theme.
 gallery=$(mktemp -d)
 trap 'rm -rf "$gallery"' EXIT
 "$program" gallery "$gallery" --scale "${ATTNSCOPE_PICTURE_SCALE:-0.75}" > /dev/null

@@ -15,8 +15,8 @@
 namespace attnscope::cpu {
 namespace {
 
-// Minimum number of work items. With few heads, rows are divided into slices. The number is
-// constant so that results do not depend on the number of threads.
+// Minimum number of work items. If there are fewer groups of heads, rows are divided into slices.
+// The minimum is constant, so that results do not depend on the number of threads.
 constexpr Index min_work_items = 16;
 
 // Division into work items. An item is a slice of the rows of all heads that share keys.

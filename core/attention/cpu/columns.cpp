@@ -6,7 +6,7 @@
 namespace attnscope::cpu {
 namespace {
 
-// Minimum fraction of a rectangle's pairs that are allowed.
+// Minimum fraction of allowed pairs in a rectangle.
 constexpr double min_fill = 0.3;
 // Minimum number of rows of a rectangle. Fewer rows are processed one by one.
 constexpr Index min_rows = 8;
@@ -60,7 +60,7 @@ Index BlockColumns::choose(Index pair, Index row, Index max_rows) {
   return rows;
 }
 
-// Sets the extents of all groups, rounded to half panels so that most vector registers are full.
+// Sets the extents of row groups, rounded to half panels so that most vector registers are full.
 void BlockColumns::find_extents() {
   constexpr Index step = panel_width / 2;
   const Index groups = (rows_ + group_rows - 1) / group_rows;

@@ -24,7 +24,7 @@ struct Tile {
   const std::int32_t* columns = nullptr;  // [width]
   Index width = 0;
   Index first = 0;  // index of columns[0] among the block's columns
-  std::array<Extent, block_rows / group_rows> extents;  // of each group of rows, in [0, width)
+  std::array<Extent, block_rows / group_rows> extents;  // one per group of rows, within [0, width)
   Index query(Index r) const { return queries == nullptr ? row + r : queries[r]; }
   bool is_contiguous() const { return columns[width - 1] - columns[0] == width - 1; }
   Index groups() const { return (rows + group_rows - 1) / group_rows; }
@@ -53,7 +53,7 @@ void each_band(const Tile& tile, F f) {
 }
 // Calls f(first column, columns, first row, rows) for rectangles that cover all cells within the
 // extents. Rectangles end at borders of packed key panels. A contiguous tile uses panels of all
-// keys, any other tile panels of only its keys.
+// keys of the head; any other tile uses panels of its own keys.
 template <class F>
 void each_panel(const Tile& tile, F f) {
   const Index origin = tile.is_contiguous() ? tile.columns[0] : 0;
@@ -132,8 +132,8 @@ class BlockColumns : public RowColumns {
 
   const Prepared& prepared_;
   Index first_column_ = 0, last_column_;
-  Index single_rows_ = 0;      // rows chosen singly since the last attempt at a rectangle
-  Index max_single_rows_ = 0;  // rows chosen singly before the next attempt
+  Index single_rows_ = 0;      // single rows since the last attempt at a rectangle
+  Index max_single_rows_ = 0;  // single rows before the next attempt
   bool all_allowed_ = false;   // all pairs of the block are allowed
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;
   std::vector<std::int32_t> columns_;

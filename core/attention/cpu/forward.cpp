@@ -3,8 +3,9 @@
 //   2. exponentials, their sums, the running maximum (online softmax: Milakov and Gimelshein,
 //      2018, arXiv:1805.02867)
 //   3. weighted sum of the values
-// A group is one tile, so that memory does not grow with L_k. If probabilities are requested, a
-// group contains all tiles of the block, so that a later maximum cannot change its weights.
+// A group is normally one tile, so that memory does not grow with L_k. If probabilities are
+// requested, a group contains all tiles of the block, so that a later maximum cannot change its
+// weights.
 //
 // Rows that share keys with distant rows are computed in the blocks of an arrangement
 // (core/part/arrangement.h), layer by layer. A row may belong to blocks of several layers: its
@@ -119,7 +120,7 @@ class ForwardRows {
   RowColumns* columns_ = nullptr;  // current source of columns
   TileScores scores_;
   PlainRows plain_rows_;
-  float* s_ = nullptr;            // scores, later weights of a group  [rows, group width]
+  float* s_ = nullptr;            // scores of a group, then its weights  [rows, group width]
   Index s_stride_ = 0;            // distance between the rows of s_
   bool writes_in_place_ = false;  // s_ points into the requested attention
   std::vector<float> s_buffer_;
@@ -245,7 +246,7 @@ void ForwardRows::compute_weights(Index rows, Index begin, Index end, float* gro
       continue;
     }
     const float group_maximum = kernels.maximum(s, width);
-    if (group_maximum == infinity) {  // also if a score is NaN
+    if (group_maximum == infinity) {  // maximum() also returns it if a score is NaN
       if (prepared_.clamps_overflow) sum = std::numeric_limits<float>::quiet_NaN();
       prepared_.clamps_overflow = true;
     }
@@ -335,7 +336,7 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
   const auto head = [&](Index pair) -> const Arrangement::Head& {
     return arrangement.of(pair % prepared.heads);
   };
-  // Calls f(rows, pair, i) for all pairs and i in [0, count(pair)). A job has at most `job_size` i.
+  // Calls f(rows, pair, i) for all pairs and i in [0, count(pair)), at most `job_size` i per job.
   const auto run_items = [&](Index job_size, auto count, auto f) {
     struct Item {
       Index pair, first, last;
@@ -398,7 +399,7 @@ PartResult forward(const Prepared& prepared, const ResultRequest& wanted) {
   RowSums no_sums;
   each_item(pairs * blocks, prepared, wanted, result, no_sums, [&](ForwardRows& rows, Index n) {
     const Index pair = n / blocks;
-    const Index block = blocks - 1 - n % blocks;  // causal: long rows first
+    const Index block = blocks - 1 - n % blocks;  // starts with the long rows of causal patterns
     if (arrangement && !arrangement->of(pair % prepared.heads).is_in_order(block)) return;
     const Index row = block * block_rows;
     rows.run(pair, row, std::min(row + block_rows, queries));

@@ -8,7 +8,7 @@
 namespace attnscope::cpu {
 namespace {
 
-constexpr Index products_per_step = Index{1} << 24;  // between checks for cancellation
+constexpr Index products_per_step = Index{1} << 24;  // between cancellation checks
 
 bool sees_growing_prefixes(const Pattern& pattern) {
   for (Index head = 0; head < pattern.heads(); ++head) {
@@ -58,7 +58,7 @@ class LinearRows {
   void transpose_state();
   void query_gradients(Index pair, const Block& b, float* d_q);
   void key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v);
-  // s = a . R^T, where R is rows [b.common, b.last); 0 where the query does not see the key.
+  // s = a . R^T, where R is rows [b.common, b.last) of `rows`; 0 if the query does not see the key.
   void products(Index pair, const Block& b, const float* a, Index size, const float* rows,
                 std::vector<float>& s);
 
@@ -69,7 +69,7 @@ class LinearRows {
   std::vector<float> w_;       // weights of pairs    [rows, last - common]
   std::vector<float> dw_;      // gradients of w_     [rows, last - common]
   std::vector<float> rows_;    // q_i S of a block    [rows, m]
-  std::vector<float> g_;       // [L_q, m]
+  std::vector<float> g_;       // g_i of each query  [L_q, m]
   std::vector<float> panels_;
   std::vector<float> transposed_;  // the state, transposed  [m, f]
 };
@@ -172,7 +172,7 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
   float* d_k = gradients.k.defined() ? gradients.k.at(0, kv) : nullptr;
   float* d_v = gradients.v.defined() ? gradients.v.at(0, kv) : nullptr;
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
-  Index end_key = end(pair, p_.queries - 1);  // gradients of later keys are complete
+  Index end_key = end(pair, p_.queries - 1);  // the gradients of keys from end_key on are complete
   for (Index number = blocks() - 1; number >= 0 && !is_stopping(); --number) {
     const Block b = block(pair, number);
     key_gradients(pair, b.common, end_key, d_k, d_v);

@@ -8,7 +8,7 @@
 namespace attnscope::cpu {
 
 // One number per pair of a tile: row(r)[x] for row r and column x. If positions are consecutive,
-// pairs on one diagonal have one offset, and rows overlap in memory.
+// all pairs on a diagonal have the same offset and share one number: the rows overlap in memory.
 template <class T>
 class PairLines {
  public:
@@ -34,7 +34,7 @@ class TileOffsets {
 
   // Bucket of each pair.
   const PairLines<std::int32_t>& buckets(const OffsetIndex& index);
-  std::int32_t min_bucket() const { return min_bucket_; }  // minimum in the last buckets()
+  std::int32_t min_bucket() const { return min_bucket_; }  // minimum of the last buckets()
   Index bucket_count() const { return max_bucket_ - min_bucket_ + 1; }
   // Table entry of each pair, by its bucket.
   const PairLines<float>& numbers(const Prepared::Table& table, Index pair);

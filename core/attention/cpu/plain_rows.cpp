@@ -99,7 +99,7 @@ bool PlainRows::run_rows(Index row, Index end) {
   return true;
 }
 
-// Finds the keys of each row and group. False if a row has gaps or too few pairs are allowed.
+// Finds the keys of each row and row group. False if a row has gaps or too few pairs are allowed.
 bool PlainRows::find_keys() {
   const Pattern& pattern = *prepared_.part.pattern;
   Index pairs = 0, cells = 0;
@@ -130,7 +130,7 @@ bool PlainRows::find_keys() {
   return static_cast<double>(pairs) >= min_plain_fill * static_cast<double>(cells);
 }
 
-// Union of all groups; [0, 0) if empty.
+// Smallest range that contains the keys of all groups; [0, 0) if there are none.
 PlainRows::Group PlainRows::all_keys() {
   Group keys{prepared_.keys, 0};
   for (Index r = 0; r < rows_; r += group_rows) {
@@ -195,7 +195,7 @@ void PlainRows::add_keys(Index begin, Index end) {
 }
 
 // Finds the rows to prefetch for the next block; forward.cpp visits blocks in descending order.
-// Sets no rows unless each block needs few keys, because only then memory reads dominate.
+// Sets null pointers unless each block needs few keys: memory reads dominate only then.
 void PlainRows::find_next_rows() {
   next_q_ = next_k_ = next_v_ = nullptr;
   const Index key = block_.first_key - block_rows;

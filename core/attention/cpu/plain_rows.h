@@ -47,10 +47,10 @@ class PlainRows {
   const Index keys_per_step_;
   Index rows_per_step_ = block_rows;
   Index pair_ = 0, row_ = 0, rows_ = 0;
-  // First rows to prefetch for the next block; may be null.
+  // First query, key and value row to prefetch for the next block; may be null.
   const float *next_q_ = nullptr, *next_k_ = nullptr, *next_v_ = nullptr;
   WeightBlock
-      block_;  // p: weights of a group and step; of the whole block if attention is requested
+      block_;  // p: weights of one group and step, or of the whole block if attention is requested
   WeightWriter writer_;
   KeyPanels panels_;
   std::array<Group, block_rows / group_rows> groups_;

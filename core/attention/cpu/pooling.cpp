@@ -94,7 +94,7 @@ void CellRow::pool_neighbours() {
   Index c = line_extent_.begin / step;
   if (std::has_single_bit(static_cast<std::size_t>(step)) &&
       (pools_scores() || request_.pooling == Pooling::Mean)) {
-    // Pools all whole cells together by repeated halving. Columns outside line_extent_ are neutral.
+    // Pools all whole cells by repeated halving. Columns outside line_extent_ are 0 or -infinity.
     const Index cells = std::min((line_extent_.end + step - 1) / step, request_.width / step) - c;
     const auto halve = pools_scores() ? kernels_.max_of_pairs : kernels_.sum_of_pairs;
     const float* from = line_ + c * step;

@@ -9,8 +9,8 @@
 namespace attnscope::cpu {
 
 // Pools one row of cells, each of up to `step` x `step` pairs. add() pools rows of pairs into a
-// line with one number per column, in a vectorised loop; finish() pools `step` neighbours of the
-// line.
+// line with one number per column, in a vectorised loop; finish() pools every `step` neighbours of
+// the line into a cell.
 //
 // The maximum of exponentials is the exponential of the maximum: for softmax weights and Max, one
 // exponential is computed per cell instead of one per pair.

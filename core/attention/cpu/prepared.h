@@ -41,10 +41,10 @@ class PerHead {
   Index count_ = 1, stride_ = 0, heads_ = 1;
 };
 
-// Use of a prepared part: a pass, a pass that writes whole maps, tiles of maps, or gradients. Rows
-// are arranged for Pass and Gradients, in order for Maps and Tiles. Values are packed for
-// Gradients. Keys are packed unless the columns of all blocks have gaps, or each block of a pass
-// needs few keys (key_panels.h packs them on demand).
+// Use of a prepared part: a pass, a pass that writes whole maps, tiles of maps, or gradients. Pass
+// and Gradients compute rows as an Arrangement divides them, Maps and Tiles in the order of the
+// queries. Values are packed for Gradients. Keys are packed unless the columns of all blocks have
+// gaps, or each block of a pass needs few keys (key_panels.h packs them on demand).
 enum class Purpose { Pass, Maps, Tiles, Gradients };
 
 struct Prepared {
@@ -69,7 +69,7 @@ struct Prepared {
     const OffsetIndex* index;
   };
 
-  Index key_head(Index pair) const {  // index in B h_kv of the keys and values of `pair`
+  Index key_head(Index pair) const {  // index of the pair's keys and values, in [0, B h_kv)
     return pair / heads * kv_heads + pair % heads / (heads / kv_heads);
   }
   const float* q(Index pair, Index row) const {

@@ -29,7 +29,7 @@ class TileProducts {
   const float* selected_rows(const Tile& tile, const float* rows, Index size);
 
  private:
-  // Copies of selected rows. Consecutive blocks often begin with equal rows.
+  // Copy of a tile's selected rows. Consecutive blocks often begin with the same rows.
   struct Copy {
     const float* rows = nullptr;  // the matrix
     Index size = 0;
@@ -38,7 +38,7 @@ class TileProducts {
   };
   class Copies {
    public:
-    // Storage for copies of the tile's rows, and the number of copies that are already valid.
+    // Storage for a copy of the tile's rows, and the number of rows that it already contains.
     std::pair<Copy*, Index> find(const Tile& tile, const float* rows, Index size);
 
    private:

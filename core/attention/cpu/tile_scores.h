@@ -10,7 +10,8 @@
 
 namespace attnscope::cpu {
 
-// m_z(o) = clamp((R + z - o) / R, 0, 1) of a pair (Sukhbaatar et al., 2019, arXiv:1905.07799).
+// m_z(o) = clamp((R + z - o) / R, 0, 1) of a pair with position offset o (Sukhbaatar et al., 2019,
+// arXiv:1905.07799).
 float span_weight(const Prepared& prepared, Index pair, Index query, Index key);
 
 // Processes one tile at a time; one instance per thread.
@@ -23,9 +24,9 @@ class TileScores {
   void set_columns(RowColumns& columns) { columns_ = &columns; }
 
   // Computes s_ic (core/part/part.h), or `hidden_score` if the pair is not allowed. Cells outside
-  // the extents stay undefined.  s: [tile.rows, tile.width]
-  // add_span() then adds log m_z(o), -infinity beyond the span, to s. hide_beyond_span()
-  // then writes `hidden_score` to pairs beyond the span.
+  // the extents stay undefined.  s: [tile.rows, tile.width]. After compute(), hide_beyond_span()
+  // writes `hidden_score` to pairs beyond the span, and add_span() adds log m_z(o), which is
+  // -infinity beyond the span.
   void compute(const Tile& tile, float* s, Index s_stride, float hidden_score);
   void add_span(const Tile& tile, float* s, Index s_stride);
   void hide_beyond_span(const Tile& tile, float* s, Index s_stride, float hidden_score);

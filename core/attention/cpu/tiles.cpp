@@ -100,7 +100,7 @@ class CpuTiles : public AttentionTiles {
         log_sum_exp_.defined() ? log_sum_exp_.data() + request.head * part_.queries() : nullptr;
     Tensor cells({request.cell_rows(), request.cell_columns()});
     if (cells.empty()) return cells;
-    // A job computes whole blocks of rows of pairs.
+    // A job covers up to block_rows rows of pairs, but at least one row of cells.
     const Index job_rows = request.sampled ? 1 : std::max<Index>(1, cpu::block_rows / request.step);
     const Index groups = (cells.dim(0) + job_rows - 1) / job_rows;
     parallel_for(groups, 1, [&](Index first, Index last) {

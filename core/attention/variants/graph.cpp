@@ -54,7 +54,7 @@ std::vector<std::vector<Index>> find_neighbours(const PatternInput& in, Index no
   return neighbours;
 }
 
-// S_i for every source of edges.
+// Pattern S_i of the edges that the parameter `from` selects.
 Pattern edge_pattern(const PatternInput& in) {
   if (has_adjacency(in.values)) return painted_pattern(in, "graph.adjacency", "edge", true);
   const auto neighbours = find_neighbours(in, in.keys);
@@ -64,11 +64,11 @@ Pattern edge_pattern(const PatternInput& in) {
   });
 }
 
-// Edges from a bracket to its direct contents and to the matching bracket, and between consecutive
-// tokens directly within one pair of brackets.
+// Edges between the brackets of a pair, from an opening bracket to the tokens directly within the
+// pair, and between consecutive tokens that are directly within the same pair or outside all pairs.
 Edges bracket_edges(const TextStructure& text) {
   std::set<std::pair<Index, Index>> edges(text.brackets.begin(), text.brackets.end());
-  std::map<Index, Index> previous_tokens;  // by level
+  std::map<Index, Index> previous_tokens;  // by enclosing bracket
   for (Index i = 0; i < text.tokens(); ++i) {
     const Index level = text.enclosing[static_cast<std::size_t>(i)];
     if (level >= 0) edges.emplace(level, i);

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// Largest absolute change of a number in each row.
+// For each row, the largest absolute change of its numbers.
 std::vector<double> changes(const Tensor& old_rows, const Tensor& new_rows) {
   const Index size = old_rows.dim(2);
   std::vector<double> result(static_cast<std::size_t>(old_rows.dim(0) * old_rows.dim(1)), 0.0);

@@ -99,8 +99,8 @@ Hashes hash_rows(const Tensor& q, const Tensor& rotation, const std::vector<Inde
   return hashes;
 }
 
-// Adds the keys of the bucket of position i in one round, except i itself. With chunks, adds only
-// keys in the chunk of i and in its neighbouring chunks of the sorted positions.
+// Adds the keys of the bucket of position i in one round, except i itself. With chunks (of sorted
+// positions), adds only keys in the chunk of i and in neighbouring chunks.
 void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index head, Index i,
                const Values& values) {
   const Index chunk = values.integer("chunk");
@@ -234,7 +234,7 @@ OperationResult evaluate_released(const OperationInput& input, const Hashes& has
   }
   Part part = plain_part(input, copies_pattern(input, visible_keys, rounds, copies));
   if (!input.scale) part.scale = 1;
-  // Unit length, with an epsilon against division by zero.  [h, L, d_k]
+  // With this weight, rms_norm() scales keys to unit length; its epsilon prevents division by zero.
   const auto norm_weight = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
   part.k = repeat_rows(rms_norm(input.q, Var(Tensor::full({size}, norm_weight)), 1e-6), copies);
   part.v = repeat_rows(repeat_heads(input.v, input.heads, input.kv_heads), copies);

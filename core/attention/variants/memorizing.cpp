@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-// Ascending indices of the `top` stored keys with the largest product per query.  [h L_q, top]
+// Ascending indices of each query's `top` stored keys by product.  [h L_q, top]
 std::vector<std::int32_t> nearest_keys(const Tensor& q, const Tensor& memory, Index heads,
                                        Index kv_heads, Index top) {
   const Index queries = q.dim(1), size = q.dim(2), stored_count = memory.dim(1);
@@ -63,7 +63,7 @@ Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::in
   return rows.finish();
 }
 
-// Concatenates the columns of `left` and `right`, weighted by each head's gate.  [h, L, M + L]
+// Concatenates the columns of `left` and `right`, weighted by `gate` if not null.  [h, L, M + L]
 Tensor concat_columns(const Tensor& left, const Tensor& right, const Tensor* gate) {
   const Index heads = right.dim(0), queries = right.dim(1);
   const Index memory = left.defined() ? left.dim(2) : 0, length = right.dim(2);

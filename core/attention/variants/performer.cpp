@@ -17,8 +17,7 @@
 namespace attnscope {
 namespace {
 
-// Orthogonalises the rows of each block of `size` rows. Scales row n to the length of row n of
-// `length_rows`.
+// Orthogonalises each block of `size` rows. Scales row n to the length of row n of `length_rows`.
 void orthogonalise(float* rows, Index count, Index size, const Tensor& length_rows) {
   using Matrix = Eigen::MatrixXd;
   for (Index first = 0; first < count; first += size) {
@@ -81,7 +80,7 @@ Tensor exponent_offsets(const Tensor& x, bool by_row) {
   return result;
 }
 
-// Maximum exponent for float32. Rounding of larger exponents is visible in the weights.
+// Largest exponent to use in float32: rounding of larger exponents is visible in the weights.
 constexpr float kMaxRoundedExponent = 16;
 
 // s w·x - s² |x|² / 2 for every row of x and w, or s² |x|² / 2 if w is undefined.
@@ -125,7 +124,7 @@ bool has_visible_rounding(const Tensor& half_squares) {
                       [](float x) { return x <= kMaxRoundedExponent; });
 }
 
-// exp(exponents), divided by factors that cancel in the ratio: one per query, or per head of keys.
+// exp(exponents), divided by a factor that cancels in the ratio, one per query or per head of keys.
 Var plain_exponentials(const Features& features, bool is_query) {
   const Var& exponents = features.exponents;
   Var shifted = subtract(exponents, exponent_offsets(exponents.value(), is_query));

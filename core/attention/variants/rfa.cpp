@@ -103,7 +103,7 @@ WeightInfo gate_weight(const char* name, const char* help, bool depends_on_input
           .used = has_gate};
 }
 
-// Biases of gates g = 0.88, whose running sums lose half of their content within five tokens.
+// Biases of gates g = 0.88, with which running sums lose about half of their content in 5 tokens.
 Tensor slow_gates(const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
   return Tensor::full(shape, 2);
 }

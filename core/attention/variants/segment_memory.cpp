@@ -36,7 +36,7 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
   return result;
 }
 
-// Stores the last M rows of the memory followed by the segment.
+// Concatenates the memory and the segment, and stores the last M rows.
 void remember_rows(const CompletedSegment& segment, Remembered& remembered) {
   remembered.rows =
       last_rows(concat_rows(remembered.rows, segment.x), segments_size(segment, "memory"));

@@ -95,7 +95,7 @@ WeightInfo dense_weight(const char* name, const char* help,
 double synthesizer_numbers(const MemoryInput& in) {
   const auto keys = static_cast<double>(in.keys);
   const auto pairs = static_cast<double>(in.batch * in.heads * in.queries) * keys;
-  if (is_dense(in.values)) return 3 * pairs;  // product, sum with biases, split by head
+  if (is_dense(in.values)) return 3 * pairs;  // product; sum with biases; split by head
   return static_cast<double>(in.heads) * keys * keys + pairs;
 }
 

@@ -98,7 +98,7 @@ OperationInput rotate_input(OperationInput input) {
   const Encoding& e = encoding(input.encoding.id);
   if (!e.rotate) return input;
   const EncodingContext context = encoding_context(input, input.causal);
-  // Features of rotated vectors depend on absolute positions.
+  // Rotates by absolute positions, because features depend on them, unlike products of q and k.
   const std::vector<std::int32_t> origin_positions =
       input.origin > 0 ? positions_from(input.origin, input.k.dim(1)) : std::vector<std::int32_t>{};
   const Var q = e.rotate(input.q, input.origin > 0 ? origin_positions : input.positions,

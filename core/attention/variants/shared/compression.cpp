@@ -156,7 +156,7 @@ void count_usage(const CompletedSegment& segment, Remembered& remembered) {
   for (Index& count : remembered.segment_counts) ++count;
 }
 
-// Appends usage and counts for `added` rows, and removes the entries of the first `dropped` rows.
+// Appends zeros to usage and counts for `added` rows. Removes the first `dropped` rows' entries.
 void shift_usage(Remembered& remembered, Index batch, Index rows, Index added, Index dropped) {
   std::vector<double> usage;
   for (Index b = 0; b < batch; ++b) {

@@ -10,7 +10,7 @@ namespace attnscope {
 
 // Array in double precision that counts towards the memory budget.
 using Doubles = StorageVector<double>;
-// Array of zeros. Throws Stopped on request, since the first access to new memory is slow.
+// Array of zeros. Throws Stopped after a stop request, because writing much new memory is slow.
 Doubles zero_doubles(Index count);
 
 double exact_dot(const float* a, const float* b, Index size);

@@ -8,7 +8,7 @@ namespace attnscope {
 Parameter factorised_mode_parameter();
 Parameter stride_parameter(const char* help);
 
-// Pattern for the parameter "mode". add_first() adds the runs of A1 of query i, add_second() of A2.
+// Pattern for the parameter "mode". add_first() and add_second() add query i's runs of A1 and A2.
 Pattern factorised_pattern(
     const PatternInput& input, std::vector<std::string> rules,
     const std::function<void(PatternBuilder&, int rule, Index i)>& add_first,

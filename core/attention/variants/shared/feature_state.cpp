@@ -1,4 +1,4 @@
-// State of a recurrent evaluation of features (Katharopoulos et al., 2020, section 3.4).
+// Recurrent state of kernel attention (Katharopoulos et al., 2020, section 3.4).
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 constexpr Index kMaxFeatures = Index{1} << 22;  // maximum size of reported features
 constexpr double kMaxExponent = 30;             // sums of larger exponentials may overflow float32
 
-// φ [heads, rows, size], divided by the largest exponential of the row or of the head, unless this
-// exponential is near 1.
+// φ [heads, rows, size], divided by the largest exponential of the row or of the head, unless its
+// exponent is within ±kMaxExponent.
 Tensor scaled_features(const Features& features, Index heads, bool by_row) {
   const ScaledRows phi(features);
   Tensor result({heads, phi.rows, phi.size});

@@ -1,4 +1,4 @@
-// Feature ratios beyond the range of float32, pair by pair in double precision:
+// Feature ratios beyond the range of float32, computed pair by pair in double precision:
 //   w_ij = sum_t m_it m'_jt exp(e_it + e'_jt - E_i),  a_ij = w_ij / sum of w_ir over S_i
 // with mantissas m and exponents e of the features. E_i is the largest exponent of an allowed pair
 // of row i, so that keys outside S_i cannot push the row out of range. The cost is O(L_q L_k D).

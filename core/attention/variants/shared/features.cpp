@@ -55,7 +55,7 @@ Index weight_count(const Part& part) {
   return part.batch * part.heads * part.queries() * part.keys();
 }
 
-// Part with values and S_i; the caller sets the weights.
+// Part with values and S_i; the caller sets q and k, or logits.
 Part feature_part(const OperationInput& input) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
   part.q = part.k = Var();

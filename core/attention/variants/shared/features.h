@@ -10,11 +10,11 @@ namespace attnscope {
 
 // Features of queries or keys.
 struct Features {
-  Var plain;  // [B h, L, D], up to factors that cancel in the ratio
+  Var plain;  // φ [B h, L, D], up to factors that cancel in the ratio
   // Factorisation as mantissa * exp(exponents), for products beyond float32. An undefined mantissa
   // means 1, undefined exponents 0; both are undefined if plain features suffice.
   Var mantissa;             // [B h, L, D]
-  Var exponents;            // [B h, L, D], or [B h, L, 1]: one for all D
+  Var exponents;            // [B h, L, D], or [B h, L, 1] if all D features share one
   Doubles exact_exponents;  // exponents before rounding; empty: `exponents` are exact
   // Mantissa before rounding, for features that can be negative and whose sums may cancel.
   std::function<Doubles()> exact_mantissa;
@@ -39,7 +39,7 @@ void add_state(OperationResult& result, const OperationInput& input, const Featu
 
 // Adds the features of the first item of a batch to the extras, as "features.q" and "features.k"
 // [h, L, D]. Very large or small features are divided by factors that cancel in the ratio: one per
-// query, and one for all keys of a head. Adds nothing if features are too many, or not all finite.
+// query, and one for all keys of a head. Adds nothing if features are too many or not finite.
 void add_features(OperationResult& result, const Features& q, const Features& k, Index heads);
 
 // True if output and sums of feature products (log_sum_exp) are within the range of float32.

@@ -13,7 +13,7 @@ namespace {
 // Within a block of rows the running maximum of the exponents grows by at most kGrowth. Keys with
 // exponents kCutoff below it are skipped, since exp(-kCutoff) is far below float32 precision.
 constexpr double kGrowth = 40, kCutoff = 80;
-// Heads share blocks unless separate blocks need fewer keys by this factor.
+// Heads share blocks, unless separate blocks reduce the number of keys by this factor.
 constexpr Index kMinSavings = 4;
 // Maximum number of weights that are computed if only tiles are requested.
 constexpr Index kMaxForTiles = Index{1} << 24;
@@ -140,7 +140,7 @@ class GatedRows {
     return part;
   }
 
-  // Gate factors of the block's keys, up to a factor per pair.  [count, keys, 1]
+  // Gate factors of the block's keys, up to a common factor per pair.  [count, keys, 1]
   Var key_factors(Index first, Index count, const Block& block) const {
     const Var exponents = slice_rows(k_.exponents, first, count, block.key, block.end);
     Tensor base({count, 1, 1}), rounding_errors(exponents.shape());

@@ -13,8 +13,7 @@ Tensor slice_rows(const Tensor& x, Index first, Index count);
 // The last rows, at most `max_rows`.
 Tensor last_rows(const Tensor& x, Index max_rows);
 
-// Number of rows stored from earlier segments, "memory" or "compressed"; by default the segment
-// length.
+// Parameter "memory" or "compressed": number of stored earlier rows, by default the segment length.
 Parameter segments_parameter(const char* key, const char* symbol, const char* label,
                              const char* help);
 // Value of parameter `key`, by default the configured segment length.

@@ -21,7 +21,7 @@ Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::stri
 // Adds keys j with |i - j| <= window * dilation and (i - j) mod dilation = 0.
 void add_window(PatternBuilder& builder, int rule, Index i, Index window, Index dilation);
 
-// Name of the rule of add_window(): "window ±4"; dilated "every 2nd, ±8"; causal "4 back".
+// Name of the rule of add_window(): "window ±4"; dilated "every 2nd, ±8"; causal "window 4 back".
 std::string window_rule(Index window, Index dilation, bool causal);
 std::string ordinal(Index n);  // "8th", "21st"
 
