@@ -242,7 +242,7 @@ Var slice(const Var& x, Index axis, Index first, Index count) {
   const AxisSplit a = split_at(x.shape(), axis);
   if (first < 0 || count < 0 || first > a.n - count) {
     throw InputError("slice of " + to_string(x.shape()) + " on axis " + std::to_string(axis) +
-                     ": no range from " + std::to_string(first) + " of " + std::to_string(count));
+                     ": no range of " + std::to_string(count) + " from " + std::to_string(first));
   }
   Tensor result;
   if (axis == 0) {

@@ -104,7 +104,7 @@ void check_sinusoids(WeightMover& mover, const std::string& name) {
   for (Index n = 0; n < waves.size(); ++n) {
     if (std::abs(stored[n] - waves[n]) <= kTolerance) continue;
     mover.reader().fail("tensor " + name +
-                        ": expected sines and cosines of positions, found others");
+                        ": expected sines and cosines of positions, found other numbers");
   }
 }
 

@@ -223,8 +223,8 @@ void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool 
   for (const auto& [name, weight] : checkpoint.model.weights) {
     for (const float x : weight.value()) {
       if (!std::isfinite(x) || (half && std::abs(x) > kLargestHalf)) {
-        throw WorkError("weight " + name + " holds " + std::to_string(x) +
-                        ", which cannot be stored");
+        throw WorkError("weight " + name + ": expected a " + (half ? "16-bit" : "finite") +
+                        " number, found " + std::to_string(x));
       }
     }
     file.tensors.emplace(name, stored(weight.value(), half ? DType::F16 : DType::F32));

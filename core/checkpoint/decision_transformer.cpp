@@ -89,7 +89,7 @@ Model load_decision_transformer(const CheckpointSource& source) {
   mover.output_bias({"predict_action.0.bias"}, {c.vocabulary});
   reader.ignore("encoder.wte.weight");  // unused
   if (object.flag_or("action_tanh", true)) {
-    model.notes.push_back("the tanh of the actions is omitted: values are before the tanh");
+    model.notes.push_back("the tanh of the action outputs is omitted: values are those before it");
   }
   model.notes.push_back("actions are one-hot: intermediate actions are not supported");
   mover.leave_out("predict_state.", "the state predictor");

@@ -346,8 +346,8 @@ void longformer_weights(WeightMover& mover, const EncoderLayout& layout,
     mover.variant_linear(from + "value_global", to, "v", c.width, c.width);
   }
   mover.model().notes.push_back(
-      "the first token is global, as for classification; other tasks use others (parameter global "
-      "of longformer)");
+      "the first token is global, as for classification; for other tasks, set the parameter global "
+      "of longformer");
 }
 
 void bigbird_config(JsonObject& object, ModelConfig& c) {

@@ -43,16 +43,16 @@ StoredTensors read_shards(const fs::path& folder) {
       const auto found = shard.tensors.find(name);
       if (found == shard.tensors.end()) {
         throw InputError((folder / file).string() + ": tensor " + name +
-                         " is missing, which model.safetensors.index.json places there");
+                         " is missing, but model.safetensors.index.json lists it in this file");
       }
       tensors.insert(*found);
     }
     for (const auto& [name, tensor] : shard.tensors) {
       if (names.contains(name)) continue;
       const bool listed = map.contains(name);
-      throw InputError((folder / file).string() + ": tensor " + name + " is present, which " +
+      throw InputError((folder / file).string() + ": tensor " + name + " is present, but " +
                        "model.safetensors.index.json " +
-                       (listed ? "places in " + map[name].get<std::string>() : "does not list"));
+                       (listed ? "lists it in " + map[name].get<std::string>() : "lacks it"));
     }
   }
   return tensors;

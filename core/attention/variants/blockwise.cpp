@@ -55,8 +55,8 @@ Variant blockwise_variant() {
                   {.key = "permutations",
                    .symbol = "π",
                    .label = "Permutations",
-                   .help = "Key block of each query block, for each head; by default head a "
-                           "shifts by a.",
+                   .help = "For each head, the key block of each query block. By default, head a "
+                           "shifts blocks by a.",
                    .kind = Parameter::Kind::IntegerLists,
                    .optional = true,
                    .unset_label = "shifts",

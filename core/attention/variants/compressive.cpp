@@ -209,10 +209,10 @@ Variant compressive_variant() {
                          "Number of rows of earlier segments kept uncompressed."),
       segments_parameter("compressed", "C", "Compressed memory", "Number of compressed rows kept."),
       loss_weight_parameter("auto_encoding", "Reconstruction loss",
-                            "Weight of the loss of restoring old rows from compressed ones."),
+                            "Weight of the error of old rows restored from compressed ones."),
       loss_weight_parameter("attention_reconstruction", "Attention reconstruction loss",
-                            "Weight of the loss of attention to compressed rows, compared with "
-                            "attention to the old ones.")};
+                            "Weight of the difference between attention to compressed rows and "
+                            "attention to the old rows.")};
   v.weights = {
       memory_weight("mem.k", "Keys of the memory.", &Dimensions::memory, &Dimensions::key),
       memory_weight("mem.v", "Values of the memory.", &Dimensions::memory, &Dimensions::value),
@@ -220,8 +220,8 @@ Variant compressive_variant() {
                     &Dimensions::key),
       memory_weight("old.v", "Values of the old memories.", &Dimensions::old_memory,
                     &Dimensions::value),
-      convolution_weight("comp.key", "Weights of a window's keys."),
-      convolution_weight("comp.value", "Weights of a window's values."),
+      convolution_weight("comp.key", "Convolution weights of the keys."),
+      convolution_weight("comp.value", "Convolution weights of the values."),
       kernel_weight("comp.kernel", "Turns a window of old rows into one.", is_convolution),
       {.name = "comp.bias",
        .help = "Bias of the kernel.",

@@ -123,15 +123,15 @@ Variant etc_variant() {
       {.key = "by",
        .symbol = "",
        .label = "Segments from",
-       .help = "The list below, or the sentences of the text: each has its own global "
-               "token, extra ones share the last.",
+       .help = "The list below, or one segment per sentence of the text. Segments beyond "
+               "the last global token share it.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("list"),
        .choices = {{"list", "List"}, {"sentences", "Sentences", true}}},
       {.key = "segments",
        .symbol = "",
        .label = "Segments",
-       .help = "Global token of each long token.",
+       .help = "For each long token, the number of its global token.",
        .kind = Parameter::Kind::Integers,
        .optional = true,
        .initial = std::vector<Index>{}}};

@@ -24,7 +24,7 @@ Variant fixed_variant() {
                   {.key = "summary",
                    .symbol = "c",
                    .label = "Summary",
-                   .help = "Number of positions at the end of each block that all later ones see.",
+                   .help = "Number of final positions of each block that later blocks see.",
                    .required = true,
                    .initial = Index{1},
                    .slider = {.max = 16}},

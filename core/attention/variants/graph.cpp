@@ -93,8 +93,8 @@ std::string graph_objection(const Values& values, const Situation&) {
   }
   for (const std::vector<Index>& edge : values.get<Edges>("edges")) {
     if (edge.size() == 2) continue;
-    return "edges: expected pairs of tokens such as 0, 1; 1, 2, found " +
-           std::to_string(edge.size()) + " in one";
+    return "edges: expected pairs of tokens such as 0, 1; 1, 2, found one of " +
+           std::to_string(edge.size());
   }
   return {};
 }
@@ -259,7 +259,7 @@ Variant graph_variant() {
        .kind = Parameter::Kind::Flag,
        .initial = false}};
   v.weights = {{.name = "graph.adjacency",
-                .help = "Edges of the graph: 1 in row i, column j for one from i to j.",
+                .help = "Edges of the graph: 1 in row i, column j for an edge from i to j.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.key_length(), n.key_length()};
                 },

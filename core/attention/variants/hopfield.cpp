@@ -111,7 +111,7 @@ Variant hopfield_variant() {
                   {.key = "tolerance",
                    .symbol = "ε",
                    .label = "Tolerance",
-                   .help = "A query has converged when a step changes it by at most this much.",
+                   .help = "A query has converged when a step changes it by less than this.",
                    .kind = Parameter::Kind::Real,
                    .initial = 1e-4,
                    .limits = {.min = 0, .max = Parameter::kMaxReal},

@@ -128,7 +128,7 @@ Variant longformer_variant() {
                   {.key = "global",
                    .symbol = "g",
                    .label = "Global positions",
-                   .help = "Positions that see all and are seen by all.",
+                   .help = "Positions that see and are seen by all tokens.",
                    .kind = Parameter::Kind::Integers,
                    .initial = std::vector<Index>{},
                    .illustrative_default = [](Index) -> Value { return std::vector<Index>{0}; }},

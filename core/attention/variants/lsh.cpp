@@ -385,8 +385,8 @@ Variant lsh_variant() {
        .symbol = "",
        .label = "Buckets of the first factor",
        .help =
-           "Number of buckets of the first of two factors of the hash; the second has the rest of "
-           "the product; 0: one factor.",
+           "Number of buckets of the first of two factors of the hash, a divisor of all buckets. "
+           "0: one factor.",
        .initial = Index{0},
        .limits = {.max = 1048576},
        .slider = {.max = 16}},

@@ -66,8 +66,8 @@ Variant memory_compressed_variant() {
                    .initial = Index{3},
                    .limits = {.min = 1},
                    .slider = {.min = 1, .max = 16}}};
-  v.weights = {kernel("mc.key", "Weights of a window's keys."),
-               kernel("mc.value", "Weights of a window's values.")};
+  v.weights = {kernel("mc.key", "Convolution weights of the keys."),
+               kernel("mc.value", "Convolution weights of the values.")};
   v.cost.columns = [](const Values& values, Index keys) {
     return window_count(keys, std::min(values.integer("stride"), std::max<Index>(keys, 1)));
   };

@@ -166,7 +166,7 @@ Variant rfa_variant() {
                   {.key = "gate",
                    .symbol = "g",
                    .label = "Gates",
-                   .help = "Running sums forget, by a gate of each token (causal only).",
+                   .help = "A gate of each token makes running sums forget (causal only).",
                    .kind = Parameter::Kind::Flag,
                    .initial = false},
                   seed_parameter()};

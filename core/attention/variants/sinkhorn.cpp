@@ -180,7 +180,7 @@ Variant sinkhorn_variant() {
                    .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
                    .slider = {.min = 0.05, .max = 10, .logarithmic = true}}};
   v.weights = {{.name = "sinkhorn.logits",
-                .help = "Compatibility of each key block with the place of each block.",
+                .help = "Score of each key block for the place of each query block.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   const Index keys = n.key_length();
                   const Index blocks = keys < 0 ? keys : keys / values.integer("block");

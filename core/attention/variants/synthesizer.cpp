@@ -44,7 +44,7 @@ Var dense_logits(const OperationInput& input) {
 Tensor drawn_matrices(const OperationInput& input, Index length) {
   constexpr Index kMaxNumbers = Index{1} << 28;
   if (input.heads * length > kMaxNumbers / length) {
-    throw InputError("syn.r: expected fewer positions to draw for, found " +
+    throw InputError("syn.r: too large to draw, expected fewer positions, found " +
                      std::to_string(length));
   }
   const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));

@@ -177,8 +177,8 @@ TEST(Checkpoint, ReadsShards) {
   testing::write_tensors(folder.path() / "b.safetensors", second);
   write_file(index, "{\"weight_map\": {" + map + "\"embed.weight\": \"b.safetensors\"}}");
   EXPECT_NE(load_error(folder.path())
-                .find("final_norm.weight is present, which "
-                      "model.safetensors.index.json places in a.safetensors"),
+                .find("final_norm.weight is present, but "
+                      "model.safetensors.index.json lists it in a.safetensors"),
             std::string::npos);
   write_file(index, "{\"weight_map\": {" + map + "\"embed.weight\": \"c.safetensors\"}}");
   EXPECT_NE(load_error(folder.path()).find("c.safetensors"), std::string::npos);
