@@ -15,7 +15,7 @@ class ByteTrie {
   // `keys`: pairs of key and number (>= 0). Ignores empty keys; the last of equal keys wins.
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> keys);
 
-  // Calls found(size, number) for each key that is a prefix of text[at...], shortest first.
+  // Calls visit(size, number) for each key that is a prefix of text[at...], shortest first.
   template <class Visit>
   void prefixes(std::string_view text, std::size_t at, Visit&& visit) const {
     if (nodes_.empty()) return;
@@ -23,7 +23,7 @@ class ByteTrie {
     for (std::size_t i = at; i < text.size(); ++i) {
       node = child(node, static_cast<unsigned char>(text[i]));
       if (node == 0) return;
-      if (nodes_[node].number >= 0) found(i + 1 - at, nodes_[node].number);
+      if (nodes_[node].number >= 0) visit(i + 1 - at, nodes_[node].number);
     }
   }
   // Returns the size of the longest key at text[at...] and sets `number` to its number; 0: no key.
