@@ -41,7 +41,8 @@ struct LoadedSettings {
   Settings settings;
   std::string notice;  // reason why the stored settings were not used; empty if they were
 };
-// Returns the defaults without a file; for a broken file, the defaults and a notice. Never throws.
+// Returns the defaults if the file does not exist, and the defaults with a notice if the file is
+// broken. Never throws.
 LoadedSettings load_settings(const std::filesystem::path& file);
 // Creates the file's folder. Throws WorkError if the file cannot be written.
 void save_settings(const std::filesystem::path& file, const Settings& settings);

@@ -64,7 +64,7 @@ ByteTensor read_mask_image(const std::filesystem::path& path) {
   return mask;
 }
 
-// Parses the list of the parameter `rows` from JSON.
+// Parses a JSON list of lists of token indices: rows of a mask, or edges.
 std::vector<std::vector<Index>> parse_lists(const std::string& text, const std::string& name) {
   const Json json = parse_json(text, name);
   std::vector<std::vector<Index>> lists;
@@ -101,7 +101,7 @@ ByteTensor parse_mask(const std::string& text, const std::string& name) {
       const bool is_allowed = c == '1' || c == '#' || c == 'x' || c == 'X';
       if (!is_allowed && c != '0' && c != '.' && c != '-') {
         throw InputError(line_name(name, number) +
-                         "expected 1, # or x for allowed and 0, . or - for forbidden pairs, "
+                         "expected '1', '#' or 'x' (allowed) or '0', '.' or '-' (forbidden), "
                          "found " +
                          shortened(Json(std::string(1, c))));
       }
@@ -119,9 +119,8 @@ ByteTensor parse_mask(const std::string& text, const std::string& name) {
   }
   if (rows.empty()) throw InputError(name + ": expected a row of a mask, found nothing");
   if (rows.size() != rows.front().size()) {
-    throw InputError(name + ": expected as many rows as keys, " +
-                     std::to_string(rows.front().size()) + ", found " +
-                     std::to_string(rows.size()));
+    throw InputError(name + ": expected " + std::to_string(rows.front().size()) +
+                     " rows, as many as keys per row, found " + std::to_string(rows.size()));
   }
   const auto size = static_cast<Index>(rows.size());
   ByteTensor mask({size, size});
@@ -141,7 +140,8 @@ MaskRows read_mask(const std::filesystem::path& path) {
   if (format != ".json") return mask_rows(parse_mask(text, path.string()));
   MaskRows rows = parse_lists(text, path.string());
   if (rows.empty() || rows.size() > static_cast<std::size_t>(kMaxMaskTokens)) {
-    throw InputError(path.string() + ": " + size_error(static_cast<Index>(rows.size())) + " rows");
+    throw InputError(path.string() + ": expected 1 to " + std::to_string(kMaxMaskTokens) +
+                     " rows, found " + std::to_string(rows.size()));
   }
   const std::string problem = mask_error(rows);
   if (!problem.empty()) throw InputError(path.string() + ": " + problem);
@@ -204,8 +204,8 @@ EdgeList parse_edges(const std::string& text, const std::string& name) {
     const Index to = is_arrow ? consume_number(rest) : -1;
     if (to < 0 || !trim(rest).empty()) {
       throw InputError(line_name(name, number) + "expected two tokens from 0 to " +
-                       std::to_string(kMaxMaskTokens - 1) + " such as 0 1 or 0 -> 1, found " +
-                       shortened(Json(line)));
+                       std::to_string(kMaxMaskTokens - 1) +
+                       ", such as \"0 1\" or \"0 -> 1\", found " + shortened(Json(line)));
     }
     const bool is_first = edges.empty();
     if (!is_first && *is_arrow != (arrows > 0)) {

@@ -14,7 +14,8 @@ bool may_be_empty(Index size) {
   return size == kFreeMemory || size == kFreeOldMemory;
 }
 
-// True if `actual` has the expected shape; then maps its free sizes to actual ones in `sizes`.
+// Returns true if `actual` matches `expected`. If so, records in `sizes` the actual size of each
+// free size of `expected`.
 bool fits(const Shape& expected, const Shape& actual, std::map<Index, Index>& sizes) {
   if (expected.size() != actual.size()) return false;
   std::map<Index, Index> new_sizes = sizes;

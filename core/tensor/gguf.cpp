@@ -39,14 +39,15 @@ enum class ValueType : std::uint32_t {
   I64,
   F64
 };
-constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8};  // min.
+// Minimum size of a value in bytes. Of strings and arrays it is the size of their header.
+constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8};
 
 struct FormatName {
   std::uint32_t number;
   const char* name;
   std::optional<DType> dtype{};  // empty if not supported
 };
-// Number formats by their number in GGML (ggml.h).
+// Data types of tensors by their `ggml_type` value (ggml.h).
 constexpr FormatName kFormats[] = {{0, "F32", DType::F32},
                                    {1, "F16", DType::F16},
                                    {2, "Q4_0", DType::Q4_0},
@@ -313,8 +314,8 @@ GgufFile read_one(const fs::path& path) {
     const std::uint64_t available = mapping->size() > begin ? mapping->size() - begin : 0;
     if (entry.offset > available || bytes > available - entry.offset) {
       cursor.fail("tensor " + entry.name + ": expected " + std::to_string(bytes) +
-                  " bytes from byte " + std::to_string(entry.offset) + " of the data, found " +
-                  std::to_string(available) + " bytes of data");
+                  " bytes at offset " + std::to_string(entry.offset) +
+                  " of the data, found the end of the data at offset " + std::to_string(available));
     }
     if (entry.offset % alignment != 0) {
       cursor.fail("tensor " + entry.name + ": expected an offset that is a multiple of " +

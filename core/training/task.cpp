@@ -36,16 +36,15 @@ void check_model(const TaskInfo& task, const ModelConfig& model) {
                      ", found " + model.input.id);
   }
   if (task.masks_tokens != is_masked_model(model)) {
-    throw InputError(
-        std::string("model.architecture.masked: expected ") +
-        (task.masks_tokens ? "the share of tokens to hide" : "no share of tokens to hide") +
-        " for the task " + task.id + ", found " +
-        (task.masks_tokens ? "none" : "one (the task masked hides them)"));
+    throw InputError(std::string("model.architecture.masked: expected ") +
+                     (task.masks_tokens ? "the share of tokens to mask" : "no value") +
+                     " for the task \"" + task.id + "\", found " +
+                     (task.masks_tokens ? "none" : "one (only the task \"masked\" masks tokens)"));
   }
   if (leaks_future(model) && !task.masks_tokens) {
     throw InputError(
-        "model.causal: expected true, found false: without a causal mask the loss of the next "
-        "token sees its targets");
+        "model.causal: expected true, found false: without a causal mask the model "
+        "attends to the tokens that it is trained to predict");
   }
 }
 

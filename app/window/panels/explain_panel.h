@@ -7,8 +7,9 @@
 
 namespace attnscope::window {
 
-// Cached data of the pair under the pointer: weights of the query's row, weights of its word's row
-// if words are merged, and head statistics. Deriving or downloading weights can be slow.
+// Cached data of the pair under the pointer: the weights of the query's row, the weights of the row
+// of the query's word (if words are merged), and the head's statistics. Deriving or downloading
+// weights can be slow.
 struct PairCache {
   struct Row {
     std::shared_ptr<const Trace> trace;

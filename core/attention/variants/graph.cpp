@@ -93,7 +93,7 @@ std::string graph_objection(const Values& values, const Situation&) {
   }
   for (const std::vector<Index>& edge : values.get<Edges>("edges")) {
     if (edge.size() == 2) continue;
-    return "edges: expected pairs of tokens such as 0, 1; 1, 2, found one of " +
+    return "edges: expected pairs of tokens such as 0, 1; 1, 2, found a list of " +
            std::to_string(edge.size());
   }
   return {};

@@ -1,4 +1,4 @@
-// Thumbnails of a session's view without title and caption, for lists of steps.
+// Thumbnails of a session's view, without title and caption, for lists of lesson steps.
 #pragma once
 
 #include "core/experiment/finding.h"

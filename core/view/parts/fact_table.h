@@ -18,7 +18,8 @@ struct Fact {
 Colour first_colour();
 Colour second_colour();
 
-// Draws a filled badge around a short text, left edge centred at `at`; returns its width.
+// Draws a filled badge around a short text. `at` is the midpoint of the badge's left edge. Returns
+// the badge's width.
 double draw_badge(Page& page, Point at, const std::string& text, Colour colour);
 double badge_width(const Page& page, const std::string& text);
 
@@ -27,8 +28,8 @@ double min_fact_table_height(const Page& page, std::size_t facts);  // in small 
 // Width at which no text is shortened.
 double fact_table_width(const Page& page, const std::vector<Fact>& facts);
 double min_fact_table_width(const Page& page, const std::vector<Fact>& facts);  // in small font
-// Draws the table within `box` under its badges, in small font if space is short. Facts that do not
-// fit are omitted from the end.
+// Draws badges with the texts `first` and `second`, and the table below them, all within `box`.
+// Uses the small font if space is short. Omits facts from the end if they do not fit.
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts);
 

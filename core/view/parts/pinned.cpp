@@ -9,16 +9,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;  // em, in total
+constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;  // em: gap, bars and numbers
 constexpr double kPinnedGap = 0.7;                      // em between plot and bars
-constexpr double kNameGap = 0.4;                        // em, in addition, before the column's name
-constexpr double kBarSize = 3.0;                        // em
+constexpr double kNameGap = 0.4;  // em, added to kPinnedGap before the key's name
+constexpr double kBarSize = 3.0;  // em
 constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
 constexpr double kMaxBars = 400;                                     // more are drawn as a line
 
 // A bar for a visible cell, or for the largest of the cells within one pixel.
 struct Bar {
-  double from, to;  // pixels along the side
+  double from, to;  // pixels along the plot's edge
   float weight;
 };
 
@@ -54,7 +54,7 @@ float largest(const std::vector<Bar>& bars) {
 std::vector<Bar> labelled_bars(std::vector<Bar> bars, const AxisPlace& place, double min_distance) {
   constexpr double kMinFraction = 0.05;
   const auto min_weight = static_cast<float>(kMinFraction) * largest(bars);
-  // Numbers at the ends stay within the side.
+  // Keeps the first and last number within the plot's edge.
   const auto middle = [&](const Bar& bar) {
     const double first = place.from + min_distance / 2;
     return std::clamp((bar.from + bar.to) / 2, first,
@@ -96,7 +96,8 @@ double size_of(const Bar& bar, float max_weight, bool has_both_signs, double len
   return length * static_cast<double>(bar.weight / max_weight) / (has_both_signs ? 2 : 1);
 }
 
-// `across`: the bars of a row, up from y = `base`; otherwise of a column, right from x = `base`.
+// If `across`, draws the bars of a row, which grow upwards from y = `base`. Otherwise draws the
+// bars of a column, which grow to the right from x = `base`.
 void draw_bars(Page& page, const std::vector<Bar>& bars, bool across, double base, double length) {
   const float max_weight = largest(bars);
   if (!(max_weight > 0)) return;

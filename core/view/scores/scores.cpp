@@ -66,7 +66,8 @@ struct Parts {
   Box row;
 };
 
-// Places as many stages as leave space for the maps; omits the row if kMinStages do not fit.
+// Lays out the maps and the stages of the row: as many stages as fit below the maps. Omits the row
+// if not even kMinStages fit.
 // `show`: "maps", "row" or "both".
 Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
                   const std::vector<ScoreMap>& maps, const std::string& show) {
@@ -138,7 +139,7 @@ ViewLayout lay_out(const ViewInput& input) {
     bottom = plot.bars.bottom();
   } else if (show == "both" && inside.bottom() - bottom >= page.small()) {
     page.faint_text({inside.x, bottom + kNoteLine / 2 * page.em()},
-                    page.ellipsised("Row of the query: make the window larger", page.small(),
+                    page.ellipsised("Enlarge the window to see the query's row", page.small(),
                                     parts.maps.box.right() - inside.x),
                     page.small());
     bottom += kNoteLine * page.em();

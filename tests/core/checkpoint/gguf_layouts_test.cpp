@@ -244,9 +244,9 @@ TEST(GgufLayouts, RejectUnknownArchitectures) {
 
 TEST(GgufLayouts, RejectUnknownKeysByName) {
   expect_error(error_with("llama", "llama.attention.q_lora_rank", 3), "llama.attention.q_lora_rank",
-               "not supported");
+               "does not support this key");
   expect_error(error_with("llama", "llama.rope.scaling.yarn_log_multiplier", 0.1),
-               "llama.rope.scaling.yarn_log_multiplier", "not supported");
+               "llama.rope.scaling.yarn_log_multiplier", "does not support this key");
 }
 
 TEST(GgufLayouts, AllowKeysThatDoNotChangeStates) {

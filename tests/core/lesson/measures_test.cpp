@@ -197,7 +197,8 @@ TEST(Measures, RejectDifferentTokens) {
   };
   EXPECT_EQ(error_message("difference_by_token", reversed), "");
   for (const auto& [traces, what] : cases) {
-    EXPECT_NE(error_message("difference_by_token", traces).find("each once"), std::string::npos)
+    EXPECT_NE(error_message("difference_by_token", traces).find("each token once"),
+              std::string::npos)
         << what;
   }
 }

@@ -1,5 +1,5 @@
-// Compares PlainRows with a reference. Some rows exceed the bound of PlainRows on scores, so that
-// the general pass (forward.cpp) computes the rest of their block.
+// Compares PlainRows with a reference. Some queries have scores too large for PlainRows. From the
+// first of these rows on, the general pass (forward.cpp) computes the block.
 #include "core/attention/cpu/plain_rows.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ Pattern band(Index length, Index keys_before, Index keys_after, Index full_row =
   return builder.finish();
 }
 
-// Keys are packed block by block, even if a single row has all keys.
+// Keys are packed per block of rows. This also holds if one row of the band attends to all keys.
 TEST(PlainRows, MatchReferenceForBands) {
   expect_matches_reference(plain_part(band(700, 40, 40)), 1e-5);
   expect_matches_reference(plain_part(band(700, 0, 100)), 1e-5);

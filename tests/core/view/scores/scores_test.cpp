@@ -174,7 +174,7 @@ TEST(Scores, OmitsRowOnlyIfShrinkingIsNotEnough) {
   options.height = 140;
   const ViewLayout without_row = lay_out_view(trace, "scores", options);
   EXPECT_EQ(heat_maps(without_row, 19).size(), 3u);
-  EXPECT_NE(testing::all_text(without_row.list).find("Row of the query: make the window larger"),
+  EXPECT_NE(testing::all_text(without_row.list).find("Enlarge the window to see the query's row"),
             std::string::npos);
 }
 
