@@ -411,11 +411,25 @@ void draw_title(Ui& ui, const char* title, bool& open) {
       packed(ImGui::IsItemHovered() ? ui.look->text : ui.look->faint), "✕");
 }
 
+// Closes a dialog together with the popups above it. BeginPopupModal() with its flag cleared would
+// draw the window once more, without content.
+void close_dialog(const char* id) {
+  const auto& stack = ImGui::GetCurrentContext()->OpenPopupStack;
+  const ImGuiID dialog = ImGui::GetID(id);
+  for (int level = 0; level < stack.Size; ++level) {
+    if (stack[level].PopupId == dialog) return ImGui::ClosePopupToLevel(level, true);
+  }
+}
+
 }  // namespace
 
 bool begin_dialog(Ui& ui, const char* title, bool& open, double width, double height) {
   const std::string id = std::string("##") + title;
-  if (open && !ImGui::IsPopupOpen(id.c_str())) ImGui::OpenPopup(id.c_str());
+  if (!open) {
+    close_dialog(id.c_str());
+    return false;
+  }
+  if (!ImGui::IsPopupOpen(id.c_str())) ImGui::OpenPopup(id.c_str());
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const ImVec2 max_size(screen.WorkSize.x - ui.px(40), screen.WorkSize.y - ui.px(40));
   const ImVec2 size(std::min(ui.px(width), max_size.x),
