@@ -11,6 +11,7 @@ inline bool has_trace(const State& s) {
   return s.run.trace != nullptr;
 }
 
+void add_stop_generating_action(std::vector<Action>& list);
 void add_file_actions(std::vector<Action>& list);
 void add_autosave_actions(std::vector<Action>& list);
 void add_edit_actions(std::vector<Action>& list);

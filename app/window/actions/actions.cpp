@@ -57,6 +57,7 @@ std::string_view to_string(Menu menu) {
 const std::vector<Action>& actions() {
   static const std::vector<Action> list = [] {
     std::vector<Action> table;
+    add_stop_generating_action(table);  // before all other uses of Escape
     add_file_actions(table);
     add_autosave_actions(table);
     add_edit_actions(table);

@@ -118,6 +118,17 @@ void add_intervene_actions(std::vector<Action>& list) {
   list.back().view = "depth";
 }
 
+void add_stop_generating_action(std::vector<Action>& list) {
+  list.push_back({"next_stop",
+                  "Stop generating",
+                  "Generate no further tokens; the text keeps those that were generated.",
+                  Menu::Edit,
+                  {{"Escape"}, {"Escape", false, false, true}},
+                  [](State& s) { s.run.is_generating = false; },
+                  [](const State& s) { return s.run.is_generating; }});
+  list.back().in_menu = false;
+}
+
 void add_next_actions(std::vector<Action>& list) {
   list.push_back({"next_step",
                   "Next token",
@@ -133,7 +144,7 @@ void add_next_actions(std::vector<Action>& list) {
   list.back().view = "next";
   list.push_back({"next_run",
                   "Generate",
-                  "Generate tokens until this is chosen again.",
+                  "Generate tokens until this is chosen again, or Escape is pressed.",
                   Menu::Edit,
                   {{"W"}},
                   [](State& s) {

@@ -1022,7 +1022,7 @@ TEST_F(Window, GeneratesText) {
   program.press("w");
   // The window is never idle during generation, and only idle windows report.
   std::this_thread::sleep_for(std::chrono::seconds(2));
-  program.press("w");
+  program.press("Escape");
   const std::string generated = text_of(program.wait_for("more tokens", [&](const Report& r) {
     return is_current(r) && text_of(r).size() > one_token_more.size() + 8;
   }));

@@ -30,7 +30,7 @@ TEST(Actions, HaveUniqueKeys) {
   std::set<std::string> keys;
   for (const Action& a : actions()) {
     for (const Shortcut& s : a.shortcuts) {
-      if (to_string(s) == "Escape") continue;  // runs the first enabled action
+      if (s.key == "Escape") continue;  // runs the first enabled action
       EXPECT_TRUE(keys.insert(to_string(s)).second) << to_string(s) << " of " << a.id;
     }
   }
@@ -102,6 +102,22 @@ TEST(Actions, EscapeRunsFirstEnabledAction) {
   state.run.busy_seconds = kLongRunSeconds / 2;
   press_escape();
   EXPECT_EQ(state.session->view.pinned_query, -1);
+}
+
+TEST(Actions, EscapeStopsGeneratingBeforeAnythingElse) {
+  for (const bool presenting : {false, true}) {
+    State state;
+    set_presenting(state, presenting);
+    state.run.is_generating = true;
+    state.run.busy_seconds = 2 * kLongRunSeconds;
+    state.session.edit().view.pinned_query = 1;
+    std::vector<KeyStroke> strokes = {key("Escape")};
+    run_shortcuts(state, strokes, false);
+    EXPECT_FALSE(state.run.is_generating);
+    EXPECT_FALSE(state.requests.cancel_run);
+    EXPECT_EQ(state.presentation.is_on, presenting);
+    EXPECT_EQ(state.session->view.pinned_query, 1);
+  }
 }
 
 TEST(Actions, PresentationHasItsOwnTextSize) {
