@@ -175,9 +175,10 @@ Tensor TensorReader::take_transposed(const std::string& name, Index in, Index ou
   Tensor result({in, out});
   // Transposes block by block: blocks fit the cache, and the whole matrix is not copied twice.
   constexpr Index kBlock = 32;
-  for (Index row = 0; row < out; row += kBlock) {
+  const Index block = stored.interleaved_rows > 0 ? stored.interleaved_rows : kBlock;
+  for (Index row = 0; row < out; row += block) {
     StoredTensor rows = stored;
-    rows.shape = {std::min(kBlock, out - row), in};
+    rows.shape = {std::min(block, out - row), in};
     rows.bytes = stored.bytes + byte_count(stored.dtype, row * in);
     const Tensor values = checked(rows, name);
     for (Index column = 0; column < in; column += kBlock) {
@@ -204,7 +205,13 @@ std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, I
   if (!all_finite(numbers)) fail_not_finite(name);
   const Index lines = numbers.transposed ? columns : rows;
   const Index stride = numbers.transposed ? rows : columns;
-  const NarrowMatrix matrix{dtype, lines, stride, stride, 0, false, numbers.bytes, numbers.owner};
+  const NarrowMatrix matrix{.dtype = dtype,
+                            .rows = lines,
+                            .columns = stride,
+                            .stride = stride,
+                            .bytes = numbers.bytes,
+                            .owner = numbers.owner,
+                            .interleaved_rows = numbers.interleaved_rows};
   return numbers.transposed ? matrix.transpose() : matrix;
 }
 

@@ -34,7 +34,7 @@ struct GgufLayout {
   GgufNames names;  // names of tensors outside layers
   std::vector<GgufStack> stacks;
   GgufExperts experts;
-  // Rows of q and k are permuted for llama.cpp's rotation of neighbouring components.
+  // Rows of q and k are interleaved (stored_row()), for llama.cpp's rotation of neighbours.
   bool rotates_neighbours = false;
   // The layout fuses q, k and v by key-value head; the file has all q, all k, all v.
   bool fuses_by_head = false;

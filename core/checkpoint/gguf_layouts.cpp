@@ -184,18 +184,15 @@ class TensorTranslator {
 
   // Undoes the converter's permutation of heads: component i + size/2 follows component i.
   StoredTensor unpermuted(const StoredTensor& tensor, Index heads) const {
-    const Index size = layout_.sizes.head_size, half = size / 2;
+    const Index size = layout_.sizes.head_size;
     expect_rows(tensor, heads * size);
+    row_bytes(tensor);  // rows must be whole blocks
     if (size % 2 != 0) {
       fail("expected an even number of components per head, found " + std::to_string(size));
     }
-    std::vector<RowRun> runs;
-    for (Index head = 0; head < heads; ++head) {
-      for (const Index second : {0, 1}) {
-        for (Index n = 0; n < half; ++n) runs.push_back({head * size + 2 * n + second, 1});
-      }
-    }
-    return gathered(tensor, runs);
+    StoredTensor result = tensor;
+    result.interleaved_rows = size;
+    return result;
   }
 
   // Reorders rows: from all q, all k, all v to q, k, v of key-value head 0, then of head 1, ...

@@ -21,9 +21,10 @@ namespace attnscope {
 // StarCoder 2 often lack the sliding window: these models are read without windows.
 Json gguf_config(const Json& metadata, const StoredTensors& tensors, const std::string& place);
 
-// Tensors with the names and the row order of the Hugging Face layouts. Experts and parts of fused
-// matrices are views; reordered matrices are copies. Gemma's stored norm gains include the 1 that
-// its Hugging Face layout adds; gguf_config() therefore sets "norm_gain_offset" to 0.
+// Tensors with the names and the row order of the Hugging Face layouts. Experts, parts of fused
+// matrices and the queries and keys of Llama are views; matrices fused by head are copies. Gemma's
+// stored norm gains include the 1 that its Hugging Face layout adds; gguf_config() therefore sets
+// "norm_gain_offset" to 0.
 StoredTensors gguf_tensors(const Json& metadata, const Json& config, StoredTensors tensors,
                            const std::string& place);
 

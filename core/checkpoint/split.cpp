@@ -19,7 +19,7 @@ void add_part(StoredTensors& tensors, const std::string& whole, const std::strin
     throw InputError(place + ": tensor " + whole + ": expected at least " +
                      std::to_string(last * row_size) + " numbers, found " + to_string(all.shape));
   }
-  if (row_size % block_size(all.dtype) != 0 || all.transposed) {
+  if (row_size % block_size(all.dtype) != 0 || all.transposed || all.interleaved_rows > 0) {
     throw InputError(place + ": tensor " + whole + ": parts of " +
                      std::string(to_string(all.dtype)) + " blocks are not supported");
   }

@@ -45,6 +45,9 @@ void NarrowMatrix::widen(Index line, Index first, Index count, float* to) const 
   constexpr Index kMaxBlock = 256;
   const Index block = block_size(dtype);
   Index begin = offset + line * stride + first;
+  if (interleaved_rows > 0) {
+    begin = stored_row(begin / stride, interleaved_rows) * stride + begin % stride;
+  }
   const auto bytes_at = [&](Index number) { return bytes + byte_count(dtype, number); };
   // Decodes `part` numbers of a block after the first `skipped`.
   const auto decode_part = [&](Index skipped, Index part) {

@@ -21,12 +21,13 @@ struct NarrowMatrix {
   bool transposed = false;
   const std::uint8_t* bytes = nullptr;
   std::shared_ptr<const void> owner;  // keeps bytes alive
+  Index interleaved_rows = 0;         // order of the rows in memory, see stored_row()
 
   NarrowMatrix transpose() const;                             // shares the bytes
   NarrowMatrix column_range(Index first, Index count) const;  // shares the bytes
   void row(Index r, float* to) const;                         // to: [columns]
   Tensor to_tensor() const;                                   // [rows, columns], as float32
-  // Decodes numbers [first, first + count) of row `line` in memory.
+  // Decodes numbers [first, first + count) of row `line` of the stored matrix.
   void widen(Index line, Index first, Index count, float* to) const;
 };
 

@@ -183,9 +183,20 @@ bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count) {
 Tensor StoredTensor::floats() const {
   Tensor result(shape);
   const Index n = result.size();
-  for_each_chunk(n, [&](Index first, Index count) {
-    decode_numbers(dtype, bytes + byte_count(dtype, first), count, result.data() + first);
-  });
+  if (interleaved_rows > 0 && n > 0) {
+    ensure(!transposed && shape[0] % interleaved_rows == 0);
+    const Index columns = n / shape[0];
+    for (Index row = 0; row < shape[0]; ++row) {
+      if (row % interleaved_rows == 0) check_stop();
+      const Index first = stored_row(row, interleaved_rows) * columns;
+      decode_numbers(dtype, bytes + byte_count(dtype, first), columns,
+                     result.data() + row * columns);
+    }
+  } else {
+    for_each_chunk(n, [&](Index first, Index count) {
+      decode_numbers(dtype, bytes + byte_count(dtype, first), count, result.data() + first);
+    });
+  }
   release_pages(*this);
   return result;
 }
@@ -197,7 +208,7 @@ StoredTensor StoredTensor::copy() const {
     std::memcpy(numbers->data() + first, bytes + first, static_cast<std::size_t>(chunk));
   });
   release_pages(*this);
-  return {dtype, shape, numbers->data(), numbers, false, transposed};
+  return {dtype, shape, numbers->data(), numbers, false, transposed, interleaved_rows};
 }
 
 ByteTensor StoredTensor::byte_values() const {

@@ -56,6 +56,15 @@ void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* t
 // True if all numbers (F32, F16, BF16) or all scales of blocks (quantised formats) are finite.
 bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count);
 
+// Position in memory of row `row` of a matrix whose rows are stored in runs of `interleaved` rows,
+// an even number, with the second half of each run between the first: 0, n/2, 1, n/2 + 1, ... .
+// GGUF files store the queries and keys of each head so. interleaved 0: rows in order.
+inline Index stored_row(Index row, Index interleaved) {
+  if (interleaved == 0) return row;
+  const Index within = row % interleaved, half = interleaved / 2;
+  return row - within + 2 * (within % half) + within / half;
+}
+
 // A stored tensor. Its bytes are in a memory-mapped file or in memory.
 struct StoredTensor {
   DType dtype = DType::F32;
@@ -64,6 +73,7 @@ struct StoredTensor {
   std::shared_ptr<const void> owner;  // keeps bytes alive
   bool mapped = false;                // bytes are in a mapped file and can be read again
   bool transposed = false;            // bytes contain the transpose of the matrix
+  Index interleaved_rows = 0;         // row order in memory, see stored_row(); not `transposed`
 
   // Copies of the numbers. floats() and copy() then release the source pages of a `mapped` tensor,
   // so that reading a whole file needs little more memory than its tensors.

@@ -215,6 +215,18 @@ TEST(GgufLayouts, ReorderQuantisedRows) {
   }
 }
 
+// Copies of the queries and keys of a large model would need hundreds of megabytes.
+TEST(GgufLayouts, LeaveQueriesAndKeysInMappedFile) {
+  const GgufFile file = read_file_of("llama.q4_0");
+  const CheckpointSource source = source_of(file, "llama.q4_0");
+  const Model model = load(source);
+  for (const char* letter : {"q", "k"}) {
+    const StoredTensor& stored = file.tensors.at(std::string("blk.1.attn_") + letter + ".weight");
+    ASSERT_TRUE(stored.mapped);
+    EXPECT_EQ(model.narrow.at(std::string("layers.1.attn.w") + letter).bytes, stored.bytes);
+  }
+}
+
 // ---- Metadata
 
 // Message of the InputError that loading a changed file throws.

@@ -50,6 +50,34 @@ TEST_P(NarrowMatrices, ConvertToFloat) {
   }
 }
 
+// Rows 0 and 1, 2 and 3, ... in memory are rows 0 and n/2, 1 and n/2 + 1, ... of each run of n.
+TEST_P(NarrowMatrices, ReadInterleavedRows) {
+  constexpr Index kRun = 6, kLines = 18, kColumns = 21;
+  Tensor in_memory;
+  NarrowMatrix matrix = narrow_matrix(kLines, kColumns, false, GetParam(), in_memory);
+  matrix.interleaved_rows = kRun;
+  Tensor expected({kLines, kColumns});
+  for (Index line = 0; line < kLines; ++line) {
+    const Index within = line % kRun, row = line - within + within % 2 * (kRun / 2) + within / 2;
+    for (Index c = 0; c < kColumns; ++c) expected(row, c) = in_memory(line, c);
+  }
+  EXPECT_TRUE(testing::close(matrix.to_tensor(), expected, 0));
+  const NarrowMatrix transposed = matrix.transpose();
+  for (const Index rows : {1, 40}) {
+    const Tensor a = testing::random_tensor({rows, kColumns}, 2);
+    const Matrix right{expected.data(), kColumns, kLines, kColumns, true};
+    Tensor from_floats({rows, kLines}), from_stored({rows, kLines});
+    const Matrix left{a.data(), rows, kColumns, kColumns};
+    multiply_matrices(left, right, from_floats.data(), kLines, false);
+    multiply_matrices(left, transposed, from_stored.data(), kLines, false);
+    EXPECT_TRUE(testing::close(from_stored, from_floats, 0)) << rows;
+  }
+  const Tensor part = transposed.column_range(4, 9).to_tensor();  // across runs
+  for (Index r = 0; r < kColumns; ++r) {
+    for (Index c = 0; c < 9; ++c) EXPECT_EQ(part(r, c), expected(c + 4, r));
+  }
+}
+
 // The products of a narrow matrix and of its float copy are bit-identical.
 TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
   const std::vector<std::array<Index, 3>> sizes{

@@ -35,6 +35,14 @@ TEST_P(QuantisedFormat, DetectsInfiniteNumbers) {
   for (const float x : random.floats()) EXPECT_TRUE(std::isfinite(x));
 }
 
+TEST(StoredTensors, ConvertInterleavedRowsInOrder) {
+  StoredTensor tensor = stored(Tensor::from({8, 1}, {0, 2, 1, 3, 10, 12, 11, 13}));
+  tensor.interleaved_rows = 4;
+  const Tensor expected = Tensor::from({8, 1}, {0, 1, 2, 3, 10, 11, 12, 13});
+  EXPECT_TRUE(testing::close(tensor.floats(), expected, 0));
+  EXPECT_TRUE(testing::close(tensor.copy().floats(), expected, 0));
+}
+
 std::vector<DType> quantised_formats() {
   std::vector<DType> formats;
   for (int n = static_cast<int>(DType::Q4_0); n <= static_cast<int>(DType::MXFP4); ++n) {
