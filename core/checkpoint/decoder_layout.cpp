@@ -109,10 +109,10 @@ class DecoderReader {
       norm(in_layer(names_.ffn_output_norm), to_ + "ffn_output_norm", c_.width);
     }
     read_attention();
-    if (options.experts.count == 0) {
-      read_feed_forward();
-    } else {
+    if (has_experts(c_, to_)) {
       read_experts();
+    } else {
+      read_feed_forward(options.experts.count > 0 ? options.experts.dense_hidden : c_.hidden);
     }
     for (const std::string& name : names_.ignored) reader_.ignore(in_layer(name));
   }
@@ -176,18 +176,18 @@ class DecoderReader {
     }
   }
 
-  void read_feed_forward() {
+  void read_feed_forward(Index hidden) {
     const std::string ffn = to_ + "ffn.";
     const bool bias = c_.feed_forward_biases;
     if (!names_.gate_in.empty()) {
-      reader_.expect_rows(from_ + names_.gate_in + ".weight", 2 * c_.hidden);
-      add_view(names_.gate_in, names_.gate, c_.width, {0, c_.hidden}, bias);
-      add_view(names_.gate_in, names_.in, c_.width, {c_.hidden, c_.hidden}, bias);
+      reader_.expect_rows(from_ + names_.gate_in + ".weight", 2 * hidden);
+      add_view(names_.gate_in, names_.gate, c_.width, {0, hidden}, bias);
+      add_view(names_.gate_in, names_.in, c_.width, {hidden, hidden}, bias);
     }
-    if (c_.gated) mover_.linear(from_ + names_.gate, ffn, "_gate", c_.width, c_.hidden, bias);
-    mover_.linear(from_ + names_.in, ffn, "_in", c_.width, c_.hidden, bias);
+    if (c_.gated) mover_.linear(from_ + names_.gate, ffn, "_gate", c_.width, hidden, bias);
+    mover_.linear(from_ + names_.in, ffn, "_in", c_.width, hidden, bias);
     if (!names_.gate_in.empty()) remove_views({names_.gate_in, names_.gate, names_.in});
-    mover_.linear(from_ + names_.out, ffn, "_out", c_.hidden, c_.width, bias);
+    mover_.linear(from_ + names_.out, ffn, "_out", hidden, c_.width, bias);
   }
 
   void read_experts() {
@@ -207,16 +207,24 @@ class DecoderReader {
         read_fused_expert(e, ours);
         continue;
       }
-      const std::string theirs = from_ + names_.experts + std::to_string(e) + ".";
-      const bool bias = c_.feed_forward_biases;
-      mover_.linear(theirs + names_.expert_gate, ours, "_gate", c_.width, c_.hidden, bias);
-      mover_.linear(theirs + names_.expert_in, ours, "_in", c_.width, c_.hidden, bias);
-      mover_.linear(theirs + names_.expert_out, ours, "_out", c_.hidden, c_.width, bias);
+      read_expert(from_ + names_.experts + std::to_string(e) + ".", ours, c_.hidden);
+    }
+    if (experts.shared_hidden > 0) {
+      reader_.load(from_ + names_.shared_gate + ".weight", c_.width, 1, true, model_,
+                   ffn + "shared_gate");
+      read_expert(from_ + names_.shared_expert, ffn + "shared.", experts.shared_hidden);
     }
     if (!fused) return;
     for (const char* name : {"gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"}) {
       reader_.ignore(from_ + names_.fused_experts + name);
     }
+  }
+
+  void read_expert(const std::string& theirs, const std::string& ours, Index hidden) {
+    const bool bias = c_.feed_forward_biases;
+    mover_.linear(theirs + names_.expert_gate, ours, "_gate", c_.width, hidden, bias);
+    mover_.linear(theirs + names_.expert_in, ours, "_in", c_.width, hidden, bias);
+    mover_.linear(theirs + names_.expert_out, ours, "_out", hidden, c_.width, bias);
   }
 
   // gate_up_proj [experts, d, 2 hidden] interleaves gate and in; down_proj is [experts, hidden, d].
@@ -280,13 +288,14 @@ CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(Js
 }
 
 std::vector<CheckpointFormat> decoder_formats() {
-  return {llama_format(),    mistral_format(),   mixtral_format(),    qwen2_format(),
-          qwen3_format(),    qwen3_moe_format(), smollm3_format(),    olmo_format(),
-          olmo2_format(),    olmo3_format(),     gemma_format(),      gemma2_format(),
-          gemma3_format(),   phi_format(),       phi3_format(),       gpt_neox_format(),
-          gptj_format(),     gpt_neo_format(),   opt_format(),        bloom_format(),
-          falcon_format(),   gpt_oss_format(),   starcoder2_format(), gpt_bigcode_format(),
-          stablelm_format(), cohere_format(),    granite_format(),    mpt_format()};
+  return {llama_format(),       mistral_format(),  mixtral_format(),   qwen2_format(),
+          qwen2_moe_format(),   qwen3_format(),    qwen3_moe_format(), smollm3_format(),
+          olmo_format(),        olmo2_format(),    olmo3_format(),     gemma_format(),
+          gemma2_format(),      gemma3_format(),   phi_format(),       phi3_format(),
+          gpt_neox_format(),    gptj_format(),     gpt_neo_format(),   opt_format(),
+          bloom_format(),       falcon_format(),   gpt_oss_format(),   starcoder2_format(),
+          gpt_bigcode_format(), stablelm_format(), cohere_format(),    granite_format(),
+          mpt_format()};
 }
 
 }  // namespace attnscope

@@ -38,6 +38,8 @@ struct DecoderNames {
   std::string gate_in;          // fused matrix of gate and in
   std::string router, experts;  // `experts`: prefix of "INDEX." and a name below
   std::string expert_gate, expert_in, expert_out;
+  // Expert of all tokens: its gate's matrix [1, d], and the prefix of expert_gate, _in and _out.
+  std::string shared_gate, shared_expert;
   // Prefix of gpt-oss's tensors of all experts, with gate and in interleaved. Unused if the
   // checkpoint has tensors with the names above.
   std::string fused_experts;
@@ -111,6 +113,7 @@ CheckpointFormat llama_format();
 CheckpointFormat mistral_format();
 CheckpointFormat mixtral_format();
 CheckpointFormat qwen2_format();
+CheckpointFormat qwen2_moe_format();
 CheckpointFormat qwen3_format();
 CheckpointFormat qwen3_moe_format();
 CheckpointFormat smollm3_format();

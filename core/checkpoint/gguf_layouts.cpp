@@ -87,6 +87,11 @@ class TensorTranslator {
     if (layout_.rotates_neighbours && stem == "attn_q") return unpermuted(tensor, sizes.heads);
     if (layout_.rotates_neighbours && stem == "attn_k") return unpermuted(tensor, sizes.kv_heads);
     if (layout_.fuses_by_head && stem == "attn_qkv") return fused_by_head(tensor);
+    if (stem == "ffn_gate_inp_shexp" && tensor.shape.size() == 1) {  // converters drop the 1
+      StoredTensor row = tensor;
+      row.shape.insert(row.shape.begin(), 1);
+      return row;
+    }
     if (layout_.transposes && tensor.shape.size() == 2) {
       StoredTensor matrix = tensor;
       std::swap(matrix.shape[0], matrix.shape[1]);

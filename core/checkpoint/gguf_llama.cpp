@@ -1,4 +1,5 @@
 // Architectures of GGUF files that resemble Llama: RMS norms or layer norms, gated feed-forwards.
+#include <algorithm>
 #include <cmath>
 
 #include "core/checkpoint/gguf_architecture.h"
@@ -76,6 +77,31 @@ GgufLayout read_qwen3_moe(GgufMetadata& in) {
   layout.config["norm_topk_prob"] = in.flag_or("expert_weights_norm", true);
   layout.experts = {"mlp.experts.", "gate_proj", "up_proj", "down_proj"};
   set_names(layout.stacks[0].names, {{"ffn_gate_inp", "mlp.gate"}});
+  return layout;
+}
+
+// Where the file is silent, widths follow the rules of llama.cpp.
+GgufLayout read_qwen2_moe(GgufMetadata& in) {
+  constexpr Index kMaxHidden = 8 * kMaxModelWidth;
+  GgufLayout layout = llama_like(in, "qwen2_moe");
+  add_rope(in, layout.sizes, layout.config);
+  add_experts(in, layout);
+  in.require_number("expert_gating_func", 1);
+  Json& config = layout.config;
+  const Index hidden = layout.sizes.hidden;
+  const Index expert = hidden / config["num_experts_per_tok"].get<Index>();
+  config["moe_intermediate_size"] =
+      in.integer_or("expert_feed_forward_length", std::max<Index>(expert, 1), 1, kMaxHidden);
+  config["shared_expert_intermediate_size"] =
+      in.integer_or("expert_shared_feed_forward_length", hidden, 1, kMaxHidden);
+  config["norm_topk_prob"] = in.flag_or("expert_weights_norm", false);
+  config["qkv_bias"] = config["attention_bias"];
+  layout.experts = {"mlp.experts.", "gate_proj", "up_proj", "down_proj"};
+  set_names(layout.stacks[0].names, {{"ffn_gate_inp", "mlp.gate"},
+                                     {"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
+                                     {"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+                                     {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+                                     {"ffn_down_shexp", "mlp.shared_expert.down_proj"}});
   return layout;
 }
 
@@ -260,11 +286,12 @@ GgufLayout llama_like(GgufMetadata& in, const std::string& model_type, Norm norm
 }
 
 std::vector<GgufArchitecture> gguf_llama_architectures() {
-  return {{"llama", read_llama},         {"qwen2", read_qwen2},     {"qwen3", read_qwen3},
-          {"qwen3moe", read_qwen3_moe},  {"gemma", read_gemma},     {"gemma2", read_gemma2},
-          {"gemma3", read_gemma3},       {"phi3", read_phi3},       {"stablelm", read_stablelm},
-          {"olmo", read_olmo},           {"olmo2", read_olmo2},     {"granite", read_granite},
-          {"command-r", read_command_r}, {"smollm3", read_smollm3}, {"gpt-oss", read_gpt_oss}};
+  return {{"llama", read_llama},        {"qwen2", read_qwen2},         {"qwen3", read_qwen3},
+          {"qwen2moe", read_qwen2_moe}, {"qwen3moe", read_qwen3_moe},  {"gemma", read_gemma},
+          {"gemma2", read_gemma2},      {"gemma3", read_gemma3},       {"phi3", read_phi3},
+          {"stablelm", read_stablelm},  {"olmo", read_olmo},           {"olmo2", read_olmo2},
+          {"granite", read_granite},    {"command-r", read_command_r}, {"smollm3", read_smollm3},
+          {"gpt-oss", read_gpt_oss}};
 }
 
 }  // namespace attnscope

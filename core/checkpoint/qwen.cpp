@@ -1,25 +1,48 @@
 // Qwen 2 and 2.5 (arXiv:2407.10671): Llama with biases of queries, keys and values; Qwen 3
-// (arXiv:2505.09388): norms of queries and keys instead, optionally a mixture of experts.
+// (arXiv:2505.09388): norms of queries and keys instead. Both optionally have a mixture of experts,
+// Qwen 2 with a shared expert.
+#include <set>
+
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
 namespace {
 
-// If "use_sliding_window", layers from `max_window_layers` on have windows.
-void set_windows(JsonObject& object, ModelConfig& config) {
+bool never(Index, Index) {
+  return false;
+}
+bool follows(Index layer, Index first) {
+  return layer >= first;
+}
+// Rule of the Hugging Face library for Qwen 2 with experts.
+bool is_even_before(Index layer, Index last) {
+  return layer % 2 == 0 && layer < last;
+}
+
+// If "use_sliding_window", some layers have windows: those of "layer_types", else those for which
+// slides_by_default(layer, max_window_layers) is true.
+void set_windows(JsonObject& object, ModelConfig& config,
+                 bool (*slides_by_default)(Index, Index) = follows) {
   const bool has_windows = object.flag_or("use_sliding_window", false);
-  const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
+  // 0 in configs without windows.
+  const Index stored =
+      object.integer_or("sliding_window", 4096, has_windows ? 1 : 0, kMaxModelTokens);
+  const Index window = stored == 0 ? config.context : stored;
   const Index first = object.integer_or("max_window_layers", 28, 0, kMaxModelTokens);
-  const std::vector<bool> slides = sliding_layers(
-      object, config, [](Index layer, Index from) { return layer >= from; },
-      has_windows ? first : config.layers);
+  const std::vector<bool> slides =
+      sliding_layers(object, config, has_windows ? slides_by_default : never, first);
   set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config));
 }
 
-DecoderLayout read_qwen2(JsonObject& object) {
-  ModelConfig config = decoder_sizes(object);
+ModelConfig qwen2_config(JsonObject& object, const SizeNames& names = {}) {
+  ModelConfig config = decoder_sizes(object, names);
   config.attention_biases = true;
   config.model_options.attention_output_bias = false;
+  return config;
+}
+
+DecoderLayout read_qwen2(JsonObject& object) {
+  ModelConfig config = qwen2_config(object);
   set_windows(object, config);
   return {config, {}};
 }
@@ -37,21 +60,44 @@ DecoderLayout read_qwen3(JsonObject& object) {
   return {qwen3_config(object), {}};
 }
 
-DecoderLayout read_qwen3_moe(JsonObject& object) {
+SizeNames expert_sizes() {
   SizeNames sizes;
   sizes.hidden = "moe_intermediate_size";
-  DecoderLayout layout{qwen3_config(object, sizes), {}};
-  if (object.integer_or("decoder_sparse_step", 1, 1, 4096) != 1) {
-    object.fail("decoder_sparse_step", "1 (experts in every layer)");
+  return sizes;
+}
+
+// Layers without experts: those that "mlp_only_layers" lists, and all but every n-th layer, where n
+// is "decoder_sparse_step".
+std::vector<Index> dense_layers(JsonObject& object, Index layers) {
+  const Index step = object.integer_or("decoder_sparse_step", 1, 1, 4096);
+  std::set<Index> dense;
+  for (Index layer = 0; layer < layers; ++layer) {
+    if ((layer + 1) % step != 0) dense.insert(layer);
   }
-  if (object.has("mlp_only_layers") && object.array("mlp_only_layers").size() > 0) {
-    object.fail("mlp_only_layers", "none (experts in every layer)");
+  if (object.has("mlp_only_layers")) {
+    for (const Json& layer : object.array("mlp_only_layers")) {
+      const bool valid = layer.is_number_integer() && layer >= 0 && layer < layers;
+      if (!valid)
+        object.fail("mlp_only_layers", "a list of layers below " + std::to_string(layers));
+      dense.insert(layer.get<Index>());
+    }
   }
+  return {dense.begin(), dense.end()};
+}
+
+// Sets the experts of a config of expert_sizes(). The defaults are those of the Hugging Face
+// library for the larger published model.
+DecoderLayout with_experts(JsonObject& object, const ModelConfig& config, const Experts& defaults) {
+  DecoderLayout layout{config, {}};
   Experts& experts = layout.config.model_options.experts;
   const char* count = object.has("num_experts") ? "num_experts" : "num_local_experts";
-  experts.count = object.integer_or(count, 128, 1, 4096);
-  experts.chosen = object.integer_or("num_experts_per_tok", 8, 1, 4096);
+  experts.count = object.integer_or(count, defaults.count, 1, 4096);
+  experts.chosen = object.integer_or("num_experts_per_tok", defaults.chosen, 1, 4096);
   experts.renormalised = object.flag_or("norm_topk_prob", false);
+  experts.dense_layers = dense_layers(object, config.layers);
+  if (!experts.dense_layers.empty()) {
+    experts.dense_hidden = object.integer("intermediate_size", 1, 8 * kMaxModelWidth);
+  }
   DecoderNames& names = layout.names;
   names.router = "mlp.gate";
   names.experts = "mlp.experts.";
@@ -61,10 +107,30 @@ DecoderLayout read_qwen3_moe(JsonObject& object) {
   return layout;
 }
 
+DecoderLayout read_qwen2_moe(JsonObject& object) {
+  ModelConfig config = qwen2_config(object, expert_sizes());
+  config.attention_biases = object.flag_or("qkv_bias", true);
+  set_windows(object, config, is_even_before);
+  DecoderLayout layout = with_experts(object, config, {.count = 60, .chosen = 4});
+  layout.config.model_options.experts.shared_hidden =
+      object.integer_or("shared_expert_intermediate_size", 5632, 1, 8 * kMaxModelWidth);
+  layout.names.shared_gate = "mlp.shared_expert_gate";
+  layout.names.shared_expert = "mlp.shared_expert.";
+  return layout;
+}
+
+DecoderLayout read_qwen3_moe(JsonObject& object) {
+  return with_experts(object, qwen3_config(object, expert_sizes()), {.count = 128, .chosen = 8});
+}
+
 }  // namespace
 
 CheckpointFormat qwen2_format() {
   return decoder_format("qwen2", read_qwen2);
+}
+
+CheckpointFormat qwen2_moe_format() {
+  return decoder_format("qwen2_moe", read_qwen2_moe);
 }
 
 CheckpointFormat qwen3_format() {

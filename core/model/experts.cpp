@@ -77,7 +77,9 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
   Var sum = gather(concatenated, output_rows[0]);
   for (std::size_t slot = 1; slot < output_rows.size(); ++slot)
     sum = add(sum, gather(concatenated, output_rows[slot]));
-  return sum;  // [n, d]
+  if (experts.shared_hidden == 0) return sum;                              // [n, d]
+  const Var shared_gate = sigmoid(linear(x, prefix + "shared_gate", ""));  // [n, 1]
+  return add(sum, multiply(apply_feed_forward(x, prefix + "shared."), shared_gate));
 }
 
 }  // namespace attnscope

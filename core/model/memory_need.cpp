@@ -126,6 +126,12 @@ double map_bytes(const ModelConfig& config, RunLength length) {
   return kFloatSize * numbers;
 }
 
+// Width of the widest feed-forward.
+double widest_hidden(const ModelConfig& config) {
+  const Experts& experts = config.model_options.experts;
+  return real(std::max({config.hidden, experts.shared_hidden, experts.dense_hidden}));
+}
+
 // Recorded numbers per row and layer: five taps; queries, keys, values and output, before and after
 // rotation; for recurrent layers, states.
 double recorded_numbers(const ModelConfig& config, const LayerRuns& runs) {
@@ -138,7 +144,7 @@ double recorded_numbers(const ModelConfig& config, const LayerRuns& runs) {
 double backward_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
   if (!runs.has_attention) return 40 * width;  // gates, step by step
-  return 12 * width + 12 * recorded_keys_per_row(config, runs) * heads + 6 * real(config.hidden);
+  return 12 * width + 12 * recorded_keys_per_row(config, runs) * heads + 6 * widest_hidden(config);
 }
 
 double layer_count(const ModelConfig& config, const LayerRuns& runs) {
@@ -202,7 +208,7 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
     recorded += layer_count(config, runs) * real(runs.rows) * recorded_numbers(config, runs);
     max_rows = std::max(max_rows, real(std::max(runs.rows, runs.keys)));
   }
-  const double workspace = 8 * real(config.width) + 3 * real(config.hidden);
+  const double workspace = 8 * real(config.width) + 3 * widest_hidden(config);
   std::vector<MemoryItem> items;
   items.push_back({{"newly created weights"}, created_weight_bytes(stored, extended)});
   items.push_back({{"recorded activations"}, kFloatSize * recorded});

@@ -8,6 +8,7 @@ namespace attnscope {
 namespace {
 
 constexpr Index kMaxExperts = 4096;
+constexpr Index kMaxHidden = 8 * kMaxModelWidth;
 constexpr double kMaxScale = 1e6;
 
 const std::vector<std::string> kOutputNorms = {"none", "also", "instead"};  // order of OutputNorm
@@ -20,7 +21,28 @@ void read_experts(JsonObject& object, Experts& experts) {
   experts.chosen = members.integer_or("chosen", experts.chosen, 1, kMaxExperts);
   experts.renormalised = members.flag_or("renormalised", experts.renormalised);
   experts.router_bias = members.flag_or("router_bias", experts.router_bias);
+  experts.shared_hidden = members.integer_or("shared_hidden", 0, 0, kMaxHidden);
+  if (members.has("dense_layers")) {
+    for (const Json& layer : members.array("dense_layers")) {
+      if (!layer.is_number_integer()) members.fail("dense_layers", "a list of layer numbers");
+      experts.dense_layers.push_back(layer.get<Index>());
+    }
+    experts.dense_hidden = members.integer("dense_hidden", 1, kMaxHidden);
+  }
   members.finish();
+}
+
+Json to_json(const Experts& experts) {
+  Json object = {{"count", experts.count},
+                 {"chosen", experts.chosen},
+                 {"renormalised", experts.renormalised},
+                 {"router_bias", experts.router_bias}};
+  if (experts.shared_hidden > 0) object["shared_hidden"] = experts.shared_hidden;
+  if (!experts.dense_layers.empty()) {
+    object["dense_layers"] = experts.dense_layers;
+    object["dense_hidden"] = experts.dense_hidden;
+  }
+  return object;
 }
 
 }  // namespace
@@ -84,10 +106,7 @@ void add_model_options(const ModelOptions& options, Json& object) {
   add("attention_sinks", options.attention_sinks, defaults.attention_sinks);
   add("residual_scale", options.residual_scale, defaults.residual_scale);
   if (options.experts != defaults.experts) {
-    object["experts"] = {{"count", options.experts.count},
-                         {"chosen", options.experts.chosen},
-                         {"renormalised", options.experts.renormalised},
-                         {"router_bias", options.experts.router_bias}};
+    object["experts"] = to_json(options.experts);
   }
   add("gate_limit", options.gate_limit, defaults.gate_limit);
   add("gate_offset", options.gate_offset, defaults.gate_offset);
@@ -126,6 +145,21 @@ std::string block_refusal(const ModelConfig& config) {
   return "";
 }
 
+std::string dense_layers_refusal(const ModelConfig& config) {
+  const std::vector<Index>& layers = config.model_options.experts.dense_layers;
+  const std::string expected = "experts.dense_layers: expected ";
+  for (std::size_t n = 0; n < layers.size(); ++n) {
+    if (layers[n] < 0 || layers[n] >= config.layers || (n > 0 && layers[n] <= layers[n - 1])) {
+      return expected + "ascending numbers of the " + std::to_string(config.layers) +
+             " layers, found " + std::to_string(layers[n]);
+    }
+  }
+  if (!layers.empty() && architecture(config.architecture.id).has_encoder) {
+    return expected + "one stack of layers, found " + config.architecture.id;
+  }
+  return "";
+}
+
 std::string feed_forward_refusal(const ModelConfig& config) {
   const ModelOptions& options = config.model_options;
   if ((options.gate_limit > 0 || options.gate_offset != 0) && !config.gated) {
@@ -138,7 +172,7 @@ std::string feed_forward_refusal(const ModelConfig& config) {
     return "experts.chosen: expected at most the " + std::to_string(options.experts.count) +
            " experts, found " + std::to_string(options.experts.chosen);
   }
-  return "";
+  return dense_layers_refusal(config);
 }
 
 // Caps and sinks need a softmax over the scores of individual keys.

@@ -188,9 +188,8 @@ Var Pass::feed_forward(const Site& site, const Var& x) {
   const char* name = config().model_options.shared_norm ? "attn_norm" : "ffn_norm";
   const Var in = has_input_norm(config()) ? norm(x, site.prefix + name) : x;
   if (site.address.stack == Stack::Decoder) feed_forward_input_ = in;
-  const Var out = config().model_options.experts.count > 0
-                      ? mix_experts(site, in)
-                      : apply_feed_forward(in, site.prefix + "ffn.");
+  const Var out = has_experts(config(), site.prefix) ? mix_experts(site, in)
+                                                     : apply_feed_forward(in, site.prefix + "ffn.");
   return block_output(site, "ffn", out);  // [n, d]
 }
 

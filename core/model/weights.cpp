@@ -153,24 +153,28 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
   const ModelOptions& options = config_.model_options;
   if (options.output_norm != OutputNorm::Instead && !options.shared_norm) norm(prefix + "ffn_norm");
   const std::string ffn = prefix + "ffn.";
-  if (options.experts.count > 0) {
+  if (has_experts(config_, prefix)) {
     matrix(ffn + "router", {config_.width, options.experts.count});
     if (options.experts.router_bias) constant(ffn + "router_bias", {options.experts.count}, 0);
     for (Index e = 0; e < options.experts.count; ++e) {
-      feed_forward(ffn + "experts." + std::to_string(e) + ".");
+      feed_forward(ffn + "experts." + std::to_string(e) + ".", config_.hidden);
+    }
+    if (options.experts.shared_hidden > 0) {
+      matrix(ffn + "shared_gate", {config_.width, 1});
+      feed_forward(ffn + "shared.", options.experts.shared_hidden);
     }
   } else {
-    feed_forward(ffn);
+    feed_forward(ffn, options.experts.count > 0 ? options.experts.dense_hidden : config_.hidden);
   }
   if (options.output_norm != OutputNorm::None) norm(prefix + "ffn_output_norm");
   add_residual_weights("ffn_join.");
 }
 
-void WeightList::feed_forward(const std::string& prefix) {
+void WeightList::feed_forward(const std::string& prefix, Index hidden) {
   const Index width = config_.width;
-  if (config_.gated) linear(prefix, "_gate", width, config_.hidden, config_.feed_forward_biases);
-  linear(prefix, "_in", width, config_.hidden, config_.feed_forward_biases);
-  linear(prefix, "_out", config_.hidden, width, config_.feed_forward_biases, true);
+  if (config_.gated) linear(prefix, "_gate", width, hidden, config_.feed_forward_biases);
+  linear(prefix, "_in", width, hidden, config_.feed_forward_biases);
+  linear(prefix, "_out", hidden, width, config_.feed_forward_biases, true);
 }
 
 void WeightList::clusters(const std::string& prefix, bool tables) {
@@ -260,6 +264,12 @@ std::string layer_prefix(Index layer) {
 
 std::string group_prefix(Index layer, Index group) {
   return layer_prefix(layer) + "groups." + std::to_string(group) + ".";
+}
+
+bool has_experts(const ModelConfig& config, const std::string& prefix) {
+  const Experts& experts = config.model_options.experts;
+  const auto is_prefix = [&](Index layer) { return layer_prefix(layer) == prefix; };
+  return experts.count > 0 && std::ranges::none_of(experts.dense_layers, is_prefix);
 }
 
 NamedVars weights_below(const NamedVars& weights, const std::string& prefix) {

@@ -69,6 +69,23 @@ def qwen2():
         t.Qwen2Config(**SHARED, use_sliding_window=True, sliding_window=9, max_window_layers=1))
 
 
+@layout("qwen2_moe", "Qwen 1.5 A2.7B, Qwen 2 A14B")
+def qwen2_moe():
+    return t.Qwen2MoeForCausalLM(
+        t.Qwen2MoeConfig(**SHARED, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=12,
+                         shared_expert_intermediate_size=20, norm_topk_prob=False))
+
+
+@layout("qwen2_moe-sparse", "Qwen layouts with experts in some layers, windows in others")
+def qwen2_moe_sparse():
+    sizes = dict(SHARED, num_hidden_layers=4)
+    return t.Qwen2MoeForCausalLM(
+        t.Qwen2MoeConfig(**sizes, num_experts=3, num_experts_per_tok=2, moe_intermediate_size=12,
+                         shared_expert_intermediate_size=20, norm_topk_prob=True, qkv_bias=False,
+                         decoder_sparse_step=2, mlp_only_layers=[3], use_sliding_window=True,
+                         sliding_window=9, max_window_layers=3))
+
+
 @layout("qwen3", "Qwen 3", torch.bfloat16)
 def qwen3():
     return t.Qwen3ForCausalLM(t.Qwen3Config(**SHARED, head_dim=10, tie_word_embeddings=True))

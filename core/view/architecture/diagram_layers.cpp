@@ -174,20 +174,27 @@ class Layers {
   DiagramPart feed_forward(const std::string& prefix, Stack stack, Index layer) const {
     const std::string d = std::to_string(source_.config.width);
     DiagramPart p{Kind::FeedForward, "Feed-forward"};
-    p.notes = {d + " → " + std::to_string(source_.config.hidden) + " → " + d,
+    const Experts& experts = source_.config.model_options.experts;
+    const bool mixes = has_experts(source_.config, prefix);
+    const Index hidden = experts.count > 0 && !mixes ? experts.dense_hidden : source_.config.hidden;
+    p.notes = {d + " → " + std::to_string(hidden) + " → " + d,
                describe_activation(source_.config.activation, source_.config.gated)};
     p.help = source_.config.gated ? "For each token separately: two projections, one gating the "
                                     "other, and a projection back."
                                   : "For each token separately: projection to a larger size, "
                                     "activation, projection back.";
     p.view = "depth";
-    const Experts& experts = source_.config.model_options.experts;
-    if (experts.count > 0) {
+    if (mixes) {
       p.notes.push_back(std::to_string(experts.count) + " experts, " +
                         std::to_string(experts.chosen) + " per token");
       p.help =
           "A router selects experts for each token; their outputs are multiplied by gates and "
           "summed.";
+      if (experts.shared_hidden > 0) {
+        p.notes.push_back("shared expert " + d + " → " + std::to_string(experts.shared_hidden) +
+                          " → " + d);
+        p.help += " A shared expert with a gate of its own processes all tokens.";
+      }
       p.view = "gates";
     }
     p.select = selector(stack, AttentionKind::Self, layer, -1);

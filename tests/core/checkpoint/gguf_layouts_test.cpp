@@ -44,6 +44,7 @@ const std::vector<Conversion> kConversions{
     {"mixtral", "mixtral"},
     {"qwen2", "qwen2", R"({"use_sliding_window": false, "layer_types": null})"},
     {"qwen3", "qwen3"},
+    {"qwen2_moe", "qwen2_moe"},
     {"qwen3_moe", "qwen3_moe"},
     {"gemma", "gemma"},
     {"gemma2", "gemma2", R"({"query_pre_attn_scalar": 8})"},
@@ -463,6 +464,30 @@ TEST(GgufLayouts, ReadSeparatelyStoredExperts) {
     }
   }
   expect_same_results(load(source_of(file, "mixtral")), expected, 0);
+}
+
+TEST(GgufLayouts, ReadSharedExpertGatesOfBothShapes) {
+  GgufFile file = read_file_of("qwen2_moe");
+  const Model expected = load(source_of(file, "qwen2_moe"));
+  for (const char* layer : {"blk.0.", "blk.1."}) {
+    Shape& shape = file.tensors.at(std::string(layer) + "ffn_gate_inp_shexp.weight").shape;
+    ASSERT_EQ(shape, Shape{32});
+    shape = {1, 32};
+  }
+  expect_same_results(load(source_of(file, "qwen2_moe")), expected, 0);
+}
+
+// llama.cpp derives missing widths of experts from feed_forward_length.
+TEST(GgufLayouts, DeriveMissingWidthsOfExperts) {
+  GgufFile file = read_file_of("qwen2_moe");
+  EXPECT_EQ(source_of(file, "qwen2_moe").config["moe_intermediate_size"], 12);
+  EXPECT_EQ(source_of(file, "qwen2_moe").config["shared_expert_intermediate_size"], 20);
+  file.metadata.erase("qwen2moe.expert_feed_forward_length");
+  file.metadata.erase("qwen2moe.expert_shared_feed_forward_length");
+  file.metadata["qwen2moe.feed_forward_length"] = 26;  // two experts per token
+  const Json config = gguf_config(file.metadata, file.tensors, "qwen2_moe");
+  EXPECT_EQ(config["moe_intermediate_size"], 13);
+  EXPECT_EQ(config["shared_expert_intermediate_size"], 26);
 }
 
 TEST(GgufLayouts, SeparateFusedQueriesKeysAndValues) {

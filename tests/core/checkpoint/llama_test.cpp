@@ -251,5 +251,15 @@ TEST(Smollm3, OmitsPositionsAtInterval) {
   }
 }
 
+TEST(QwenMoe, RejectsDenseLayersOutsideModel) {
+  for (const char* layers : {"[2]", "[-1]", "[0.5]", R"(["1"])"}) {
+    const std::string error = testing::message_of<InputError>([&] {
+      testing::changed_layout("qwen2_moe", std::string(R"({"mlp_only_layers": )") + layers + "}");
+    });
+    EXPECT_NE(error.find("mlp_only_layers: expected a list of layers below 2"), std::string::npos)
+        << error;
+  }
+}
+
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

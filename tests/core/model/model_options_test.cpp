@@ -5,6 +5,7 @@
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
+#include "core/model/architecture.h"
 #include "core/model/generate.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
@@ -59,7 +60,13 @@ ModelConfig config_with_other_options() {
   options.norm_biases = false;
   options.parallel = options.shared_norm = true;
   options.query_key_norm = QueryKeyNorm::Projection;
-  options.experts = {.count = 4, .chosen = 2, .renormalised = false, .router_bias = false};
+  options.experts = {.count = 4,
+                     .chosen = 2,
+                     .renormalised = false,
+                     .router_bias = false,
+                     .shared_hidden = 5,
+                     .dense_layers = {1},
+                     .dense_hidden = 7};
   return config;
 }
 
@@ -176,6 +183,51 @@ TEST(ModelOptions, RecordGatesThatSumToOne) {
   EXPECT_EQ(tap_count, 2);
 }
 
+// A sigmoid multiplies the output of the expert of all tokens, whatever the router selects.
+TEST(ModelOptions, AddGatedSharedExpert) {
+  ModelConfig config = base_config();
+  config.model_options.experts = {.count = 3, .chosen = 1, .shared_hidden = 5};
+  Model model = make_random_model(config, 4);
+  for (auto& [name, weight] : model.weights) {  // the router's experts compute 0
+    if (name.find(".experts.") != std::string::npos) weight = Var(Tensor::zeros(weight.shape()));
+    if (name.ends_with("shared_gate")) weight = Var(Tensor::zeros(weight.shape()));
+  }
+  ModelConfig single_config = base_config();
+  single_config.hidden = 5;
+  Model single = make_random_model(single_config, 4);
+  for (auto& [name, weight] : single.weights) {
+    std::string shared = name;
+    const std::size_t ffn = name.find(".ffn.");
+    if (ffn != std::string::npos) shared.insert(ffn + 5, "shared.");
+    weight = model.weights.at(shared);
+    if (name.ends_with("ffn.w_out")) {  // sigmoid(0) = 1/2
+      Tensor half = weight.value().copy();
+      for (float& x : half) x /= 2;
+      weight = Var(half);
+    }
+  }
+  const IntTensor ids = IntTensor::from({1, 5}, {1, 2, 3, 4, 9});
+  EXPECT_TRUE(testing::close(forward(model, ids).value(), forward(single, ids).value(), 1e-6));
+}
+
+TEST(ModelOptions, RecordExpertGatesOnlyOfLayersWithExperts) {
+  const Model model = make_random_model(config_with_other_options(), 3);
+  EXPECT_TRUE(model.weights.contains("layers.0.ffn.router"));
+  EXPECT_FALSE(model.weights.contains("layers.1.ffn.router"));
+  EXPECT_EQ(model.weights.at("layers.0.ffn.shared.w_in").shape(), (Shape{12, 5}));
+  EXPECT_EQ(model.weights.at("layers.0.ffn.shared_gate").shape(), (Shape{12, 1}));
+  EXPECT_EQ(model.weights.at("layers.1.ffn.w_in").shape(), (Shape{12, 7}));
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  forward(model, IntTensor::from({1, 4}, {1, 2, 3, 4}), options);
+  std::vector<Index> layers;
+  for (const Located<Tensor>& tap : trace.located) {
+    if (tap.name == "gate.experts") layers.push_back(tap.address.layer);
+  }
+  EXPECT_EQ(layers, std::vector<Index>{0});
+}
+
 TEST(ModelOptions, GiveStatesButNoPredictionsIfHeadIsDisabled) {
   ModelConfig config = base_config();
   config.model_options.output_head = false;
@@ -222,6 +274,19 @@ TEST(ModelOptions, RejectIncompatibleCombinations) {
   expect_refusal("norm_biases", [](ModelConfig& c) { c.model_options.norm_biases = false; });
   expect_refusal("experts.chosen",
                  [](ModelConfig& c) { c.model_options.experts = {.count = 2, .chosen = 3}; });
+  for (const std::vector<Index>& layers :
+       {std::vector<Index>{2}, std::vector<Index>{-1}, std::vector<Index>{1, 0}}) {
+    expect_refusal("experts.dense_layers", [&](ModelConfig& c) {
+      c.model_options.experts = {.count = 2, .dense_layers = layers, .dense_hidden = 3};
+    });
+  }
+  expect_refusal("one stack of layers, found encoder_decoder", [](ModelConfig& c) {
+    c.architecture = {"encoder_decoder",
+                      default_values(architecture("encoder_decoder").parameters)};
+    c.architecture.values.set("encoder_layers", Index{2});
+    c.architecture.values.set("start", Index{1});
+    c.model_options.experts = {.count = 2, .dense_layers = {0}, .dense_hidden = 3};
+  });
   expect_refusal("gate_limit", [](ModelConfig& c) {
     c.gated = false;
     c.model_options.gate_limit = 1;

@@ -264,16 +264,21 @@ def olmo3(config, tensors):
     return out
 
 
-def qwen3_moe(config, tensors):
-    out = llama_like(gguf.MODEL_ARCH.QWEN3MOE, config, tensors)
-    add_rope(out, config, out.head)
-    out.key("expert_count", config["num_local_experts"])
-    out.key("expert_used_count", config["num_experts_per_tok"])
-    out.key("expert_feed_forward_length", config["moe_intermediate_size"])
-    out.store_experts("model.layers.{}.mlp.experts.", "model.layers.{}.mlp.experts.",
-                      ("gate_proj", "up_proj", "down_proj"))
-    out.store_all()
-    return out
+def qwen_moe(arch):
+    def convert(config, tensors):
+        out = llama_like(arch, config, tensors)
+        add_rope(out, config, out.head)
+        out.key("expert_count", config.get("num_local_experts", config.get("num_experts")))
+        out.key("expert_used_count", config["num_experts_per_tok"])
+        out.key("expert_feed_forward_length", config["moe_intermediate_size"])
+        if "shared_expert_intermediate_size" in config:
+            out.key("expert_shared_feed_forward_length", config["shared_expert_intermediate_size"])
+        out.store_experts("model.layers.{}.mlp.experts.", "model.layers.{}.mlp.experts.",
+                          ("gate_proj", "up_proj", "down_proj"))
+        # The converter drops dimensions of 1.
+        out.store_all(lambda name, tensor: tensor[0] if "shared_expert_gate" in name else tensor)
+        return out
+    return convert
 
 
 def gemma(arch):
@@ -510,7 +515,8 @@ CONVERSIONS = {  # layout: function, number format of matrices
     "mixtral": (llama, Q.BF16),
     "qwen2": (plain(ARCH.QWEN2), Q.F16),
     "qwen3": (plain(ARCH.QWEN3), Q.F16),
-    "qwen3_moe": (qwen3_moe, Q.F16),
+    "qwen2_moe": (qwen_moe(ARCH.QWEN2MOE), Q.F16),
+    "qwen3_moe": (qwen_moe(ARCH.QWEN3MOE), Q.F16),
     "gemma": (gemma(ARCH.GEMMA), Q.F16),
     "gemma2": (gemma(ARCH.GEMMA2), Q.F16),
     "gemma3_text": (gemma(ARCH.GEMMA3), Q.F16),
