@@ -9,7 +9,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kNegligible = 1e-12;  // fraction of a row's sum
+// Weight of an allowed pair that underflowed.
+constexpr double kUnderflow = static_cast<double>(std::numeric_limits<float>::denorm_min());
 
 void check_shapes(const Tensor& a, const Tensor& b) {
   if (a.rank() == 2 && a.shape() == b.shape()) return;
@@ -31,17 +32,34 @@ double row_sum(const float* row, Index count) {
 
 // p log2(p / q)
 double term(double p, double q) {
-  if (p <= kNegligible) return 0;
-  return q > kNegligible ? p * std::log2(p / q) : std::numeric_limits<double>::infinity();
+  if (p == 0) return 0;
+  return q > 0 ? p * std::log2(p / q) : std::numeric_limits<double>::infinity();
 }
 
-double row_divergence(const float* a, const float* b, Index count, Divergence kind) {
-  const double sum_a = row_sum(a, count), sum_b = row_sum(b, count);
-  if (sum_a == 0 && sum_b == 0) return 0;
-  if (sum_a == 0 || sum_b == 0) return std::numeric_limits<double>::quiet_NaN();
+// A row of a map and the NaN of its excluded pairs (null: pairs without weight).
+struct Row {
+  const float* weights = nullptr;
+  const float* rules = nullptr;
+  double sum = 0;
+  // Share of key j; positive if the pair is allowed.
+  double share(Index j) const {
+    const bool is_underflow = weights[j] == 0 && rules != nullptr && !std::isnan(rules[j]);
+    return (is_underflow ? kUnderflow : static_cast<double>(weights[j])) / sum;
+  }
+};
+
+Row row_of(const Tensor& map, const Tensor& rules, Index i) {
+  const Index keys = map.dim(1);
+  const float* weights = map.data() + i * keys;
+  return {weights, rules.defined() ? rules.data() + i * keys : nullptr, row_sum(weights, keys)};
+}
+
+double row_divergence(const Row& a, const Row& b, Index count, Divergence kind) {
+  if (a.sum == 0 && b.sum == 0) return 0;
+  if (a.sum == 0 || b.sum == 0) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   for (Index j = 0; j < count; ++j) {
-    const double p = static_cast<double>(a[j]) / sum_a, q = static_cast<double>(b[j]) / sum_b;
+    const double p = a.share(j), q = b.share(j);
     switch (kind) {
       case Divergence::KullbackLeibler:
         sum += term(p, q);
@@ -59,12 +77,16 @@ double row_divergence(const float* a, const float* b, Index count, Divergence ki
 
 }  // namespace
 
-std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind) {
+std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind,
+                                    const AllowedPairs& allowed) {
   check_shapes(a, b);
-  const Index keys = a.dim(1);
+  for (const Tensor* rules : {&allowed.a, &allowed.b}) {
+    if (rules->defined()) check_shapes(a, *rules);
+  }
   std::vector<double> rows;
   for (Index i = 0; i < a.dim(0); ++i) {
-    rows.push_back(row_divergence(a.data() + i * keys, b.data() + i * keys, keys, kind));
+    rows.push_back(
+        row_divergence(row_of(a, allowed.a, i), row_of(b, allowed.b, i), a.dim(1), kind));
   }
   return rows;
 }

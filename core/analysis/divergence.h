@@ -14,11 +14,19 @@ enum class Divergence {
   JensenShannon,    // (KL(a, m) + KL(b, m)) / 2 with m = (a + b) / 2: at most 1 bit
 };
 
+// Allowed pairs of two maps: matrices as large as the maps with NaN for excluded pairs. Empty: a
+// pair without weight is excluded.
+struct AllowedPairs {
+  Tensor a{}, b{};
+};
+
 // Returns one divergence per row, in bits, after normalising rows to sum 1. a, b: [L_q, L_k]. KL(a,
-// b) is +infinity if a key has weight in a and none in b. Weights up to 1e-12 of their row's sum
-// count as 0 (underflow). 0 if all weights of both rows are 0, NaN if only those of one are. Throws
+// b) is +infinity if a key has weight in a and is excluded in b. The weight of an allowed pair is
+// never 0 but can underflow: it then counts as the smallest positive float, 2^-149, and the result
+// is a lower bound. 0 if all weights of both rows are 0, NaN if only those of one are. Throws
 // InputError for different shapes or a negative weight.
-std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind);
+std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind,
+                                    const AllowedPairs& allowed = {});
 
 // a - b. Throws InputError for different shapes.
 Tensor difference(const Tensor& a, const Tensor& b);

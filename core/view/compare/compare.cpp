@@ -209,7 +209,7 @@ class Comparison {
     const bool is_infinite =
         std::any_of(rows.begin(), rows.end(), [](float v) { return std::isinf(v); });
     return is_infinite ? "Coloured rows: " + measure.name + " = ∞, because " + measure.from +
-                             " gives weight to keys where " + measure.to + " gives none."
+                             " gives weight to keys that " + measure.to + " excludes."
                        : "";
   }
 

@@ -331,7 +331,8 @@ Tensor difference_of(const Sides& sides, ViewCache* cache) {
 
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache) {
   return cached_for_both(sides, CacheKey("divergence", divergence), cache, [&] {
-    const std::vector<double> rows = row_divergences(sides.a.weights, sides.b.weights, divergence);
+    const std::vector<double> rows = row_divergences(sides.a.weights, sides.b.weights, divergence,
+                                                     {rules_of(sides.a), rules_of(sides.b)});
     Tensor result({static_cast<Index>(rows.size())});
     std::transform(rows.begin(), rows.end(), result.begin(),
                    [](double v) { return static_cast<float>(v); });

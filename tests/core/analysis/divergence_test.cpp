@@ -23,6 +23,24 @@ TEST(Divergence, MatchesKnownRows) {
   EXPECT_NEAR(js[1], (std::log2(1 / 0.75) + 0.5 * std::log2(0.5 / 0.75) + 0.5) / 2, 1e-12);
 }
 
+// Only an excluded pair makes a divergence infinite, however small a weight is.
+TEST(Divergence, IsFiniteForAllowedPairs) {
+  const Tensor a = Tensor::from({1, 2}, {0.5f, 0.5f});
+  const Tensor small = Tensor::from({1, 2}, {1, 1e-30f}), underflow = Tensor::from({1, 2}, {1, 0});
+  EXPECT_NEAR(row_divergences(a, small, Divergence::KullbackLeibler)[0],
+              0.5 * std::log2(0.5) + 0.5 * std::log2(0.5 / 1e-30), 1e-6);
+  const Tensor allowed = Tensor::zeros({1, 2});
+  const Tensor excluded = Tensor::from({1, 2}, {0, NAN});
+  EXPECT_NEAR(row_divergences(a, underflow, Divergence::KullbackLeibler, {allowed, allowed})[0],
+              0.5 * std::log2(0.5) + 0.5 * (149 - 1), 1e-6);
+  EXPECT_TRUE(std::isinf(
+      row_divergences(a, underflow, Divergence::KullbackLeibler, {allowed, excluded})[0]));
+  EXPECT_NEAR(row_divergences(underflow, a, Divergence::KullbackLeibler, {excluded, allowed})[0], 1,
+              1e-12);
+  EXPECT_THROW(row_divergences(a, a, Divergence::KullbackLeibler, {Tensor::zeros({1, 3}), {}}),
+               InputError);
+}
+
 TEST(Divergence, HandlesRowsWithoutWeights) {
   const Tensor zero_row = Tensor::zeros({1, 2});
   const Tensor uniform_row = Tensor::from({1, 2}, {0.5f, 0.5f});

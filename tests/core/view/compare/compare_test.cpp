@@ -256,11 +256,18 @@ TEST(Compare, ExplainsInfiniteDivergence) {
     weights(0, i, 0) = 0;
   }
   LayoutOptions look;
+  look.width = 1000;
+  look.height = 1000;
   look.reference = &b;
+  // A weight of an allowed pair can underflow, but the divergence stays finite.
+  EXPECT_FALSE(has_text(lay_out_view(a, "compare", look).list, "∞"));
+  ByteTensor mask = b.attention[0].result.pattern->mask(2);
+  for (Index i = 1; i < 12; ++i) mask(0, i, 0) = 0;
+  b.attention[0].result.mask = mask;
   for (const double height : {1000.0, 480.0}) {
     look.height = height;
     EXPECT_TRUE(has_text(lay_out_view(a, "compare", look).list,
-                         "KL(A, B) = ∞, because A gives weight to keys where B gives none."));
+                         "KL(A, B) = ∞, because A gives weight to keys that B excludes."));
   }
   Values values = view_values(look.settings, "compare");
   values.set("rows", std::string("reverse"));  // finite, because A gives weight wherever B does
@@ -268,7 +275,7 @@ TEST(Compare, ExplainsInfiniteDivergence) {
   EXPECT_FALSE(has_text(lay_out_view(a, "compare", look).list, "∞"));
   look.reference = &a;
   EXPECT_TRUE(has_text(lay_out_view(b, "compare", look).list,
-                       "KL(B, A) = ∞, because B gives weight to keys where A gives none."));
+                       "KL(B, A) = ∞, because B gives weight to keys that A excludes."));
 }
 
 TEST(Compare, ReportsOmittedContent) {
