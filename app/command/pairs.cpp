@@ -30,7 +30,7 @@ std::string to_csv(const std::vector<SalientPair>& pairs, const AddressParts& pa
   if (parts.stack) csv += "stack,";
   if (parts.step) csv += "step,";
   if (parts.segment) csv += "segment,";
-  csv += "layer,head,query,key,query_word,key_word,words,weight,score,habit\n";
+  csv += "layer,head,query,key,query_word,key_word,words,weight,others,other_heads,score,habit\n";
   for (const SalientPair& pair : pairs) {
     const TracePart& part = pair.at.part;
     if (parts.stack) csv += name_of(part.stack) + ",";
@@ -40,8 +40,11 @@ std::string to_csv(const std::vector<SalientPair>& pairs, const AddressParts& pa
       csv += std::to_string(number) + ",";
     }
     csv += csv_field(pair.query_word) + "," + csv_field(pair.key_word) + "," +
-           std::to_string(pair.words) + "," + general(pair.weight, 6) + "," + general(pair.score, 6) +
-           "," + name_of(pair.kind) + "\n";
+           std::to_string(pair.words) + ",";
+    for (const double number : {pair.weight, pair.other_weight, pair.other_heads, pair.score}) {
+      csv += general(number, 6) + ",";
+    }
+    csv += name_of(pair.kind) + "\n";
   }
   return csv;
 }
@@ -71,9 +74,10 @@ void run(const PairsOptions& options) {
 }  // namespace
 
 void add_pairs(Command program) {
-  Command command = program.subcommand("pairs",
-                                       "List the most salient pairs of words over all heads, "
-                                       "scored by attention weight, distance and surprisal");
+  Command command =
+      program.subcommand("pairs",
+                         "List the most salient pairs of words over all heads, "
+                         "scored by contrast with other words and heads, distance and surprisal");
   const auto options = std::make_shared<PairsOptions>();
   options->experiment.add_to(command);
   command.add("--limit,--most", options->limit, "Maximum number of pairs")

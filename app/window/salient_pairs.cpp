@@ -11,8 +11,11 @@ namespace {
 constexpr std::size_t kMaxPairs = 24;
 constexpr double kImmediateSeconds = 0.05;  // maximum wait for a result
 
-bool shows_pairs(const std::string& view) {
-  return view == "map" || view == "lines" || view == "scores" || view == "vectors";
+// True if the view shows the weight of the pair: if a word has several tokens, only with merged
+// words.
+bool shows(const std::string& view, const SalientPair& pair) {
+  const bool has_words = view == "map" || view == "lines";
+  return has_words || (!pair.is_merged && (view == "scores" || view == "vectors"));
 }
 
 void show_next(State& state) {
@@ -24,7 +27,7 @@ void show_next(State& state) {
   const SalientPair& pair = search.pairs[search.next];
   search.next = (search.next + 1) % search.pairs.size();
   point_at(pair, state.run.trace->parts, state.session.edit().view);
-  if (!shows_pairs(state.session->view.id)) state.session.edit().view.id = "map";
+  if (!shows(state.session->view.id, pair)) state.session.edit().view.id = "map";
   search.last_shown = pair;
   if (!search.opens_session) return;
   if (state.history.can_undo()) {
@@ -77,8 +80,8 @@ const SalientPair* shown_salient_pair(const State& state) {
   point_at(pair, state.run.trace->parts, next);
   const bool is_shown = next.layer == view.layer && next.head == view.head &&
                         next.part == view.part && next.pinned_query == view.pinned_query &&
-                        next.pinned_key == view.pinned_key;
-  return is_shown && shows_pairs(view.id) ? &pair : nullptr;
+                        next.pinned_key == view.pinned_key && next.words == view.words;
+  return is_shown && shows(view.id, pair) ? &pair : nullptr;
 }
 
 void show_strong_pair(State& state) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <set>
+#include <string_view>
 
+#include "core/analysis/columns.h"
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
@@ -16,7 +18,8 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t kMaxPerHead = 8;  // candidates per head
-constexpr double kKindFactor = 2;       // factor of induction and pronouns
+constexpr double kKindFactor = 2;       // factor of induction, brackets and pronouns
+constexpr double kMaxOtherShare = 0.5;  // largest mean of the other queries, as a share of a weight
 constexpr Index kFirstWord = 0;         // first word, often an attention sink
 
 // True if a word is more than punctuation; tokens without text count as words.
@@ -27,19 +30,22 @@ bool has_content(const TraceToken& word) {
          });
 }
 
-std::string name_of(const TraceToken& word) {
-  const std::size_t first = word.bytes.find_first_not_of(' ');
-  return first == std::string::npos ? word.label : visible(word.bytes.substr(first));
-}
-
 bool is_pronoun(const TraceToken& word) {
   static const std::set<std::string, std::less<>> kPronouns{
       "he",      "him",        "himself", "his",    "she",  "her",  "hers",
       "herself", "it",         "its",     "itself", "they", "them", "their",
       "theirs",  "themselves", "who",     "whom",   "whose"};
-  std::string name = name_of(word);
+  std::string name = word_name(word);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return kPronouns.contains(name);
+}
+
+// Opening bracket or quotation mark of a closing one; empty for other words.
+std::string_view opening_of(const TraceToken& word) {
+  static const std::map<std::string, std::string_view, std::less<>> kBrackets{
+      {")", "("}, {"]", "["}, {"}", "{"}, {">", "<"}, {"”", "“"}, {"»", "«"}};
+  const auto found = kBrackets.find(word_name(word));
+  return found == kBrackets.end() ? std::string_view() : found->second;
 }
 
 // Factors ln(1 + surprisal), [words]; empty without predictions.
@@ -68,14 +74,17 @@ class PairSearch {
     tokens_ = &trace_.tokens_of(tap.query_rows);
     has_surprisals_ = tap.query_rows.stream.empty() && surprisals_.size() == tokens_->size();
     const WordPairs& word_ranges = words_.of(tap);
+    const Tensor sum = sum_of_heads(tap);
     for (std::size_t n = 0; n < tap.heads.size(); ++n) {
       check_stop();
       const HeadRef head{tap.address.layer, tap.heads[n], part_of(tap.address)};
-      std::vector<SalientPair> best = find_best(tap, static_cast<Index>(n));
+      std::vector<SalientPair> best = find_best(tap, static_cast<Index>(n), sum);
       for (SalientPair& pair : best) {
         pair.at = head;
-        pair.query = word_ranges.queries.begin(pair.query);
-        pair.key = word_ranges.keys.begin(pair.key);
+        const Index query = pair.query, key = pair.key;
+        pair.query = word_ranges.queries.begin(query);
+        pair.key = word_ranges.keys.begin(key);
+        pair.is_merged = word_ranges.queries.size(query) > 1 || word_ranges.keys.size(key) > 1;
         pairs_.push_back(std::move(pair));
       }
     }
@@ -86,66 +95,95 @@ class PairSearch {
  private:
   const TraceToken& word(Index index) const { return (*tokens_)[static_cast<std::size_t>(index)]; }
 
-  std::vector<SalientPair> find_best(const AttentionTap& tap, Index head) const {
-    const Tensor weights = tap.attention(head);  // [words, keys]
-    std::vector<Index> key_words;                // word of each column; -1 if outside the text
-    for (Index c = 0; c < weights.dim(1); ++c) {
-      const Index index = key_token(trace_, tap, c);
-      key_words.push_back(index > kFirstWord && has_content(word(index)) ? index : -1);
+  // Sum of the group's maps, [words, keys]; empty for a single head.
+  static Tensor sum_of_heads(const AttentionTap& tap) {
+    if (tap.heads.size() < 2) return {};
+    Tensor sum;
+    for (std::size_t n = 0; n < tap.heads.size(); ++n) {
+      check_stop();
+      const Tensor weights = tap.attention(static_cast<Index>(n));
+      if (n == 0) sum = Tensor::zeros(weights.shape());
+      std::transform(sum.begin(), sum.end(), weights.begin(), sum.begin(), std::plus<>());
     }
+    return sum;
+  }
+
+  // Words of the columns; -1 for columns outside the text and the first word.
+  std::vector<Index> key_words(const AttentionTap& tap, Index columns) const {
+    std::vector<Index> words;
+    for (Index c = 0; c < columns; ++c) {
+      const Index index = key_token(trace_, tap, c);
+      words.push_back(index > kFirstWord ? index : -1);
+    }
+    return words;
+  }
+
+  std::size_t distance_index(Index gap) const {
+    return static_cast<std::size_t>(gap + static_cast<Index>(tokens_->size()));
+  }
+
+  // Weights by distance between query and key: high for heads that attend to a fixed distance.
+  std::vector<ColumnSum> distance_sums(const AttentionTap& tap, const Tensor& weights,
+                                       const std::vector<Index>& keys) const {
+    std::vector<ColumnSum> sums(2 * tokens_->size());
+    for (Index row = 0; row < weights.dim(0); ++row) {
+      const Index query = trace_.token_index(tap.query_rows, weights.dim(0), row);
+      for (Index c = 0; c < weights.dim(1); ++c) {
+        const Index key = keys[static_cast<std::size_t>(c)];
+        const auto weight = static_cast<double>(weights(row, c));
+        if (key < 0 || !(weight >= 0)) continue;
+        ColumnSum& sum = sums[distance_index(query - key)];
+        sum.sum += weight;
+        ++sum.count;
+      }
+    }
+    return sums;
+  }
+
+  std::vector<SalientPair> find_best(const AttentionTap& tap, Index head,
+                                     const Tensor& sum_of_heads) const {
+    const Tensor weights = tap.attention(head);  // [words, keys]
+    const std::vector<Index> keys = key_words(tap, weights.dim(1));
     const std::vector<ColumnSum> columns = column_sums(tap, weights);
+    const std::vector<ColumnSum> distances = distance_sums(tap, weights, keys);
+    const auto other_count = static_cast<double>(tap.heads.size()) - 1;
     std::vector<SalientPair> best;
     for (Index row = 0; row < weights.dim(0); ++row) {
       const Index query = trace_.token_index(tap.query_rows, weights.dim(0), row);
-      if (query <= kFirstWord || !has_content(word(query))) continue;
+      if (query <= kFirstWord) continue;
       for (Index c = 0; c < weights.dim(1); ++c) {
-        const Index key = key_words[static_cast<std::size_t>(c)];
+        const Index key = keys[static_cast<std::size_t>(c)];
         const auto weight = static_cast<double>(weights(row, c));
         if (key < 0 || key == query || !(weight > 0)) continue;
+        const double other_weight = columns[static_cast<std::size_t>(c)].mean_without(weight);
+        if (!(other_weight <= kMaxOtherShare * weight)) continue;
+        const double other_heads =
+            other_count > 0
+                ? std::max(0.0, static_cast<double>(sum_of_heads(row, c)) - weight) / other_count
+                : 0;
         const Index gap = query - key;
-        const ColumnSum& column = columns[static_cast<std::size_t>(c)];
-        const double excess = weight - column.mean() / 2;
-        const double base_score = excess * std::log1p(static_cast<double>(std::abs(gap))) *
-                                  surprisal_of(query) * surprisal_of(key);
+        const double at_distance = distances[distance_index(gap)].mean_without(weight);
+        const double baseline =
+            std::max({other_weight, other_heads, std::isnan(at_distance) ? 0 : at_distance});
+        const double base_score = (weight - baseline) *
+                                  std::log1p(static_cast<double>(std::abs(gap))) *
+                                  surprisal_of(key);
         const double score_limit = best.size() == kMaxPerHead ? best.back().score : 0;
         if (!(kKindFactor * base_score > score_limit)) continue;  // skips the slower classification
+        if (!may_pair(query, key)) continue;
         const double score = base_score * kind_factor(query, key);
         if (!(score > score_limit)) continue;
-        insert({{}, row, c, gap, weight, column.mean_without(weight), score}, query, key, best);
+        insert({{}, row, c, gap, false, weight, other_weight, other_heads, score}, query, key,
+               best);
       }
     }
     return best;
   }
 
-  // Weights of a key over the queries that may see it. Their mean is high for attention sinks.
-  struct ColumnSum {
-    double sum = 0;
-    Index count = 0;
-    double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
-    double mean_without(double weight) const {
-      return count > 1 ? std::max(0.0, (sum - weight) / static_cast<double>(count - 1))
-                       : std::numeric_limits<double>::quiet_NaN();
-    }
-  };
-
-  static std::vector<ColumnSum> column_sums(const AttentionTap& tap, const Tensor& weights) {
-    std::vector<ColumnSum> columns(static_cast<std::size_t>(weights.dim(1)));
-    const Index offset = weights.dim(1) - weights.dim(0);  // keys before the first query
-    for (Index row = 0; row < weights.dim(0); ++row) {
-      for (Index c = 0; c < weights.dim(1); ++c) {
-        const auto weight = static_cast<double>(weights(row, c));
-        if ((tap.causal && c > row + offset) || !(weight >= 0)) continue;
-        columns[static_cast<std::size_t>(c)].sum += weight;
-        ++columns[static_cast<std::size_t>(c)].count;
-      }
-    }
-    return columns;
-  }
-
   void insert(SalientPair pair, Index query, Index key, std::vector<SalientPair>& best) const {
     pair.kind = kind(query, key);
-    pair.query_word = name_of(word(query));
-    pair.key_word = name_of(word(key));
+    pair.query_word = word_name(word(query));
+    pair.key_word = word_name(word(key));
     const auto position = std::ranges::upper_bound(best, pair.score, std::greater(),
                                                    [](const SalientPair& p) { return p.score; });
     best.insert(position, std::move(pair));
@@ -157,7 +195,17 @@ class PairSearch {
   }
   double kind_factor(Index query, Index key) const {
     const PairKind pair_kind = kind(query, key);
-    return pair_kind == PairKind::Induction || pair_kind == PairKind::Pronoun ? kKindFactor : 1;
+    const bool is_known = pair_kind == PairKind::Induction || pair_kind == PairKind::Bracket ||
+                          pair_kind == PairKind::Pronoun;
+    return is_known ? kKindFactor : 1;
+  }
+
+  bool is_bracket_pair(Index query, Index key) const {
+    const std::string_view opening = opening_of(word(query));
+    return key < query && !opening.empty() && word_name(word(key)) == opening;
+  }
+  bool may_pair(Index query, Index key) const {
+    return (has_content(word(query)) && has_content(word(key))) || is_bracket_pair(query, key);
   }
 
   // Equal texts have equal ids; unknown ids are -1. The key must not be the first word.
@@ -165,6 +213,7 @@ class PairSearch {
     const std::int32_t id = word(query).id;
     if (id >= 0 && word(key).id == id) return PairKind::SameWord;
     if (query < key) return PairKind::Distant;
+    if (is_bracket_pair(query, key)) return PairKind::Bracket;
     if (id >= 0 && word(key - 1).id == id) return PairKind::Induction;
     if (is_pronoun(word(query)) && !is_pronoun(word(key))) return PairKind::Pronoun;
     return PairKind::Distant;
@@ -199,7 +248,29 @@ std::vector<SalientPair> select_diverse(std::vector<SalientPair> pairs, std::siz
   return result;
 }
 
+// Candidates of all heads, in any order.
+std::vector<SalientPair> search(const Trace& trace, Progress* progress) {
+  const std::string refusal = salient_pairs_refusal(trace);
+  if (!refusal.empty()) throw InputError(refusal);
+  const std::shared_ptr<const WordTrace> words = merge_words(trace);
+  PairSearch search(trace, *words);
+  const std::vector<AttentionTap>& taps = words->trace.attention;
+  if (progress != nullptr) progress->begin_stage("searching for pairs of words", 0, 1);
+  double progress_fraction = 0;
+  for (const AttentionTap& tap : taps) {
+    if (is_within_text(tap)) search.add_pairs(tap);
+    progress_fraction += 1 / static_cast<double>(taps.size());
+    if (progress != nullptr) progress->set_stage_fraction(progress_fraction);
+  }
+  return search.pairs();
+}
+
 }  // namespace
+
+std::string word_name(const TraceToken& word) {
+  const std::size_t first = word.bytes.find_first_not_of(' ');
+  return first == std::string::npos ? word.label : visible(word.bytes.substr(first));
+}
 
 std::string name_of(PairKind kind) {
   switch (kind) {
@@ -207,6 +278,8 @@ std::string name_of(PairKind kind) {
       return "goes_on";
     case PairKind::SameWord:
       return "same_word";
+    case PairKind::Bracket:
+      return "bracket";
     case PairKind::Pronoun:
       return "pronoun";
     default:
@@ -228,19 +301,15 @@ std::string salient_pairs_refusal(const Trace& trace) {
 
 std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress) {
-  const std::string refusal = salient_pairs_refusal(trace);
-  if (!refusal.empty()) throw InputError(refusal);
-  const std::shared_ptr<const WordTrace> words = merge_words(trace);
-  PairSearch search(trace, *words);
-  const std::vector<AttentionTap>& taps = words->trace.attention;
-  if (progress != nullptr) progress->begin_stage("searching for pairs of words", 0, 1);
-  double progress_fraction = 0;
-  for (const AttentionTap& tap : taps) {
-    if (is_within_text(tap)) search.add_pairs(tap);
-    progress_fraction += 1 / static_cast<double>(taps.size());
-    if (progress != nullptr) progress->set_stage_fraction(progress_fraction);
+  return select_diverse(search(trace, progress), max_pairs);
+}
+
+std::optional<SalientPair> most_salient_pair(const Trace& trace, Index query) {
+  std::optional<SalientPair> best;
+  for (SalientPair& pair : search(trace, nullptr)) {
+    if (pair.query == query && (!best || pair.score > best->score)) best = std::move(pair);
   }
-  return select_diverse(search.pairs(), max_pairs);
+  return best;
 }
 
 void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings) {
@@ -254,23 +323,17 @@ void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& 
   settings.pinned_query = pair.query;
   settings.pinned_key = pair.key;
   settings.row = settings.column = settings.height = settings.width = 0;
+  if (pair.is_merged) settings.words = true;
 }
 
 std::string sentence(const SalientPair& pair) {
-  const Index count = std::abs(pair.words);
-  std::string weight_text = ": " + percent(pair.weight);
-  if (!std::isnan(pair.other_weight)) {
-    weight_text += " (other words: " + percent(pair.other_weight) + " on average)";
-  }
-  const std::string direction = pair.words > 0 ? " back" : " ahead";
-  const std::string distance = grouped(count) + (count == 1 ? " word" : " words") + direction;
-  const std::string query = "“" + pair.query_word + "” attends " + distance;
-  if (pair.kind == PairKind::SameWord) return query + " to the same word" + weight_text;
-  const std::string key = " to “" + pair.key_word + "”";
-  if (pair.kind == PairKind::Induction) {
-    return query + key + ", which followed the last “" + pair.query_word + "”" + weight_text;
-  }
-  return query + key + weight_text;
+  const std::string query = "“" + pair.query_word + "”", key = "“" + pair.key_word + "”";
+  std::string text = query + " looks at ";
+  if (pair.kind == PairKind::SameWord) text += pair.words > 0 ? "the earlier " : "the later ";
+  text += key;
+  if (pair.kind == PairKind::Induction) text += ", which followed the earlier " + query + ",";
+  return text + " with " + percent(pair.weight) + "; the other words give " + key + " " +
+         percent(pair.other_weight) + " on average";
 }
 
 }  // namespace attnscope

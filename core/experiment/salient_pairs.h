@@ -2,6 +2,7 @@
 // pronoun to its noun, or from a word to the word after an earlier occurrence.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,21 +16,28 @@ namespace attnscope {
 enum class PairKind {
   Induction,  // key follows an earlier occurrence of the query's word
   SameWord,   // key is another occurrence of the query's word
+  Bracket,    // a closing bracket or quotation mark attends to an opening one
   Pronoun,    // an English pronoun attends to an earlier word
   Distant,    // any other word
 };
-std::string name_of(PairKind kind);  // "goes_on", "same_word", "pronoun", "looks_far"
+// "goes_on", "same_word", "bracket", "pronoun", "looks_far"
+std::string name_of(PairKind kind);
 
 struct SalientPair {
   HeadRef at;                // head that attends
   Index query = 0, key = 0;  // row and column of the head's map: first tokens of the words
   Index words = 0;           // distance: 1 is the previous word, -1 the next
+  bool is_merged = false;    // a word has several tokens: the weights exist only with merged words
   double weight = 0;         // attention between the words, see core/analysis/words.h
-  double other_weight = 0;   // mean over other queries that may see the key; NaN if there are none
+  double other_weight = 0;   // mean over the other queries that may see the key
+  double other_heads = 0;    // mean of this pair over the other heads of its group; 0: no others
   double score = 0;          // see find_salient_pairs()
   PairKind kind = PairKind::Distant;
   std::string query_word{}, key_word{};  // "she", "girl"
 };
+
+// Text of a word without a leading space: "she".
+std::string word_name(const TraceToken& word);
 
 // Maximum number of tokens of a run that is searched.
 inline constexpr Index kMaxSalientTokens = 1024;
@@ -38,21 +46,30 @@ inline constexpr Index kMaxSalientTokens = 1024;
 std::string salient_pairs_refusal(const Trace& trace);
 
 // Finds at most `max_pairs` pairs, most salient first. The score of query q and key k is
-//   (a_qk - mean_i a_ik / 2) ln(1 + |words|) ln(1 + bits_q) ln(1 + bits_k) factor,
-// where the mean over the queries that may see the key accounts for keys that attract all queries;
-// bits_w is the surprisal -log2 p of word w, small for predictable words ("of", "the"); factor is 2
-// for induction and pronouns, otherwise 1. Runs without predictions omit the logarithms of bits.
-// For diversity, each selected pair halves the scores of other pairs once per shared head, query
-// and key. Considers positive weights of self-attention within the text. Excludes pairs of a word
-// with itself, punctuation, and the first word, which often is an attention sink. Throws InputError
-// if salient_pairs_refusal() is not empty.
+//   (a_qk - max(mean_i a_ik, mean_i a_i,i-q+k, mean_g a_qk^g))
+//     ln(1 + |words|) ln(1 + bits_k) factor:
+// the contrast with the other queries i that may see the key, with the other queries at the same
+// distance, and with the other heads g of the group, times distance and surprisal. bits_k is the
+// surprisal -log2 p of the key's word, small for predictable words ("of", "the"); factor is 2 for
+// induction, brackets and pronouns, otherwise 1. Runs without predictions omit the logarithm of
+// bits. A key to which the other queries give more than half of a_qk on average is no candidate: a
+// column that everybody attends to never wins. For diversity, each selected pair halves the scores
+// of other pairs once per shared head, query and key. Considers positive weights of self-attention
+// within the text. Excludes pairs of a word with itself, punctuation except for pairs of brackets,
+// and the first word, which often is an attention sink. Throws InputError if
+// salient_pairs_refusal() is not empty.
 std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress = nullptr);
 
-// Selects the pair's head, pins the pair and shows the whole map.
+// Pair with the largest score among those of the word that begins at token `query`; nullopt if the
+// word has no pair. Throws like find_salient_pairs().
+std::optional<SalientPair> most_salient_pair(const Trace& trace, Index query);
+
+// Selects the pair's head, pins the pair and shows the whole map; with merged words if the pair is
+// merged, so that the pinned cell has the pair's weight.
 void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings);
 
-// "“she” attends 7 words back to “girl”: 41% (other words: 3% on average)".
+// "“she” looks at “girl” with 87%; the other words give “girl” 3.9% on average".
 std::string sentence(const SalientPair& pair);
 
 }  // namespace attnscope

@@ -568,7 +568,7 @@ TEST_F(PictureCommands, PairsListsSalientPairs) {
   };
   EXPECT_EQ(draw_csv({"--striking", "2"}, "striking.csv"),
             draw_csv({"--layer", std::to_string(layer), "--head", std::to_string(head), "--pin",
-                      std::to_string(query) + "," + std::to_string(key)},
+                      std::to_string(query) + "," + std::to_string(key), "--words"},
                      "named.csv"));
   expect_refusal(render({"--text", "the cat saw the dog", "--striking", "900"}, "no.png"),
                  "--striking");

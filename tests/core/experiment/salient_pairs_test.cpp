@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/base/error.h"
 #include "core/model/config.h"
@@ -36,8 +35,11 @@ class SalientPairs : public ::testing::Test {
   }
 
   std::vector<SalientPair> pairs(std::size_t count = 100) {
-    trace_.attention[0].result.attention = weights_;
-    return find_salient_pairs(trace_, count);
+    return find_salient_pairs(trace_with(weights_), count);
+  }
+  const Trace& trace_with(const Tensor& weights) {
+    trace_.attention[0].result.attention = weights;
+    return trace_;
   }
   // Puts the remaining weight of the row on the first word.
   void set(Index head, Index query, Index key, float weight) {
@@ -58,10 +60,63 @@ TEST_F(SalientPairs, ScoreIsWeightTimesLogDistance) {
   EXPECT_EQ(best_pairs[0].key, 3);
   EXPECT_EQ(best_pairs[0].words, 3);
   EXPECT_EQ(best_pairs[0].kind, PairKind::Distant);
-  // Five queries can attend to key 3.
-  EXPECT_NEAR(best_pairs[0].score, (0.5 - 0.1 / 2) * std::log(4.0), 1e-6);
+  EXPECT_NEAR(best_pairs[0].score, 0.5 * std::log(4.0), 1e-6);
   EXPECT_EQ(sentence(best_pairs[0]),
-            "“took” attends 3 words back to “lamp”: 50% (other words: 0% on average)");
+            "“took” looks at “lamp” with 50%; the other words give “lamp” 0% on average");
+}
+
+// The largest of three means is subtracted: over the other queries, over the other pairs at the
+// same distance, and over the other heads.
+TEST_F(SalientPairs, ScoreIsContrast) {
+  set(0, 6, 3, 0.5F);
+  set(0, 7, 3, 0.2F);
+  const double others = 0.2 / 4;  // queries 3, 4, 5 and 7
+  EXPECT_NEAR(pairs(1).at(0).other_weight, others, 1e-6);
+  EXPECT_NEAR(pairs(1).at(0).score, (0.5 - others) * std::log(4.0), 1e-6);
+  set(1, 6, 3, 0.3F);
+  EXPECT_NEAR(pairs(1).at(0).other_heads, 0.3, 1e-6);
+  EXPECT_NEAR(pairs(1).at(0).score, (0.5 - 0.3) * std::log(4.0), 1e-6);
+  set(1, 6, 3, -0.3F);
+  weights_(1, 6, 3) = 0;
+  for (const Index query : {4, 5, 7}) set(0, query, query - 3, 0.45F);
+  const double same_distance = 3 * 0.45 / 3;  // keys 1, 2 and 4
+  const auto best_pairs = pairs();
+  const auto found = std::ranges::find_if(
+      best_pairs, [](const SalientPair& p) { return p.query == 6 && p.key == 3; });
+  ASSERT_NE(found, best_pairs.end());
+  EXPECT_LE(found->score, (0.5 - same_distance) * std::log(4.0) + 1e-6);  // may have been halved
+}
+
+TEST_F(SalientPairs, ColumnThatAttractsAllQueriesNeverWins) {
+  for (Index query = 3; query < 8; ++query) set(0, query, 2, 0.9F);
+  weights_(0, 7, 2) = 0.99F;
+  set(1, 6, 3, 0.02F);
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 1u);
+  EXPECT_EQ(best_pairs[0].key, 3);
+}
+
+TEST_F(SalientPairs, IncludesPairsOfBrackets) {
+  trace_.tokens[2].bytes = "(";
+  trace_.tokens[4].bytes = ")";
+  set(0, 4, 2, 0.6F);
+  set(0, 6, 2, 0.7F);  // a word and a bracket are no pair
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 1u);
+  EXPECT_EQ(best_pairs[0].kind, PairKind::Bracket);
+  EXPECT_EQ(sentence(best_pairs[0]),
+            "“)” looks at “(” with 60%; the other words give “(” 14% on average");
+  trace_.tokens[4].bytes = "]";  // of another kind
+  EXPECT_TRUE(pairs().empty());
+}
+
+TEST_F(SalientPairs, FindsMostSalientPairOfWord) {
+  set(0, 6, 3, 0.5F);
+  set(1, 6, 2, 0.6F);
+  set(0, 7, 3, 0.4F);
+  EXPECT_EQ(most_salient_pair(trace_with(weights_), 6)->key, 2);
+  EXPECT_EQ(most_salient_pair(trace_with(weights_), 7)->key, 3);
+  EXPECT_FALSE(most_salient_pair(trace_with(weights_), 5).has_value());
 }
 
 TEST_F(SalientPairs, SurprisingWordsScoreHigher) {
@@ -69,8 +124,7 @@ TEST_F(SalientPairs, SurprisingWordsScoreHigher) {
   trace_.token_bits[0] = std::nanf("");
   trace_.token_bits[3] = 6;
   set(0, 6, 3, 0.5F);
-  EXPECT_NEAR(pairs().at(0).score, (0.5 - 0.1 / 2) * std::log(4.0) * std::log(2.0) * std::log(7.0),
-              1e-6);
+  EXPECT_NEAR(pairs().at(0).score, 0.5 * std::log(4.0) * std::log(7.0), 1e-6);
 }
 
 TEST_F(SalientPairs, ClassifiesPairs) {
@@ -82,23 +136,24 @@ TEST_F(SalientPairs, ClassifiesPairs) {
   for (const SalientPair& pair : pairs()) kinds.push_back(pair.kind);
   EXPECT_EQ(kinds, (std::vector{PairKind::Induction, PairKind::Pronoun, PairKind::SameWord}));
   const SalientPair first = pairs(1).at(0);
-  EXPECT_NEAR(first.score, 2 * (0.4 - 0.4 / 6 / 2) * std::log(4.0), 1e-6);
-  EXPECT_EQ(sentence(first),
-            "“she” attends 3 words back to “saw”, which followed the last “she”: 40% (other words: "
-            "0% on average)");
+  EXPECT_NEAR(first.score, 2 * 0.4 * std::log(4.0), 1e-6);
+  EXPECT_EQ(
+      sentence(first),
+      "“she” looks at “saw”, which followed the earlier “she”, with 40%; the other words give "
+      "“saw” 0% on average");
 }
 
 // The second selected pair has another head and other words than the best pair.
 TEST_F(SalientPairs, SelectsDiversePairs) {
   set(0, 6, 2, 0.60F);
-  set(0, 7, 2, 0.20F);  // same head and key
+  set(0, 7, 2, 0.30F);  // same head and key
   set(0, 6, 3, 0.39F);  // same head and query
   set(1, 7, 3, 0.20F);
   const auto best_pairs = pairs();
   ASSERT_EQ(best_pairs.size(), 4u);
   EXPECT_EQ(best_pairs[0].key, 2);
   EXPECT_EQ(best_pairs[1].at.head, 1);
-  EXPECT_NEAR(best_pairs[1].score, (0.2 - 0.2 / 5 / 2) * std::log(5.0), 1e-6);
+  EXPECT_NEAR(best_pairs[1].score, 0.2 * std::log(5.0), 1e-6);
   EXPECT_EQ(pairs(2).size(), 2u);
 }
 
@@ -159,29 +214,34 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
   set_weight(2, 1, 0.30F);
   set_weight(3, 1, 0.32F);
   set_weight(3, 2, 0.34F);
-  set_weight(5, 2, 0.10F);  // "saw" follows the previous "she": factor 2
-  set_weight(5, 3, 0.11F);  // pronoun: factor 2
+  set_weight(5, 2, 0.28F);  // "saw" follows the previous "she": factor 2
+  set_weight(5, 3, 0.25F);  // pronoun: factor 2
   set_weight(6, 1, 0.36F);
   set_weight(6, 2, 0.05F);
   set_weight(6, 3, 0.38F);
   set_weight(6, 5, 0.02F);
   set_weight(7, 1, 0.21F);
-  set_weight(7, 2, 0.22F);
+  set_weight(7, 2, 0.28F);
   set_weight(7, 5, 0.23F);
-  set_weight(7, 6, 0.01F);
-  std::map<Index, double> column_mean;
-  for (Index key = 1; key < 8; ++key) {
-    for (Index row = key; row < 8; ++row) {
-      column_mean[key] += static_cast<double>(weights_(0, row, key)) / static_cast<double>(8 - key);
-    }
-  }
+  set_weight(7, 6, 0.20F);
+  const auto weight = [&](Index query, Index key) {
+    return static_cast<double>(weights_(0, query, key));
+  };
   for (Index query = 1; query < 8; ++query) {
     for (Index key = 1; key < query; ++key) {
-      const auto weight = static_cast<double>(weights_(0, query, key));
+      double others = 0, at_distance = 0;
+      for (Index row = key; row < 8; ++row) others += row == query ? 0 : weight(row, key);
+      others /= static_cast<double>(7 - key);
+      const Index distance = query - key, pairs_at_distance = 7 - distance;
+      for (Index row = distance + 1; row < 8; ++row) {
+        at_distance += row == query ? 0 : weight(row, row - distance);
+      }
+      if (pairs_at_distance > 1) at_distance /= static_cast<double>(pairs_at_distance - 1);
       const bool has_factor = query == 5 && (key == 2 || key == 3);
-      const double score = (weight - column_mean[key] / 2) *
-                           std::log1p(static_cast<double>(query - key)) * (has_factor ? 2 : 1);
-      if (weight > 0 && score > 0) expected.push_back({score, {query, key}});
+      const double score = (weight(query, key) - std::max(others, at_distance)) *
+                           std::log1p(static_cast<double>(distance)) * (has_factor ? 2 : 1);
+      if (others > weight(query, key) / 2 || !(score > 0)) continue;
+      expected.push_back({score, {query, key}});
     }
   }
   std::ranges::sort(expected, std::ranges::greater{});
@@ -223,9 +283,9 @@ TEST_F(SalientPairs, IncludesLaterKeysOfBidirectionalAttention) {
   ASSERT_EQ(best_pairs.size(), 1u);
   EXPECT_EQ(best_pairs[0].words, -5);
   EXPECT_EQ(best_pairs[0].kind, PairKind::Distant);
-  EXPECT_NEAR(best_pairs[0].score, (0.5 - 0.5 / 8 / 2) * std::log(6.0), 1e-6);
+  EXPECT_NEAR(best_pairs[0].score, 0.5 * std::log(6.0), 1e-6);
   EXPECT_EQ(sentence(best_pairs[0]),
-            "“she” attends 5 words ahead to “took”: 50% (other words: 0% on average)");
+            "“she” looks at “took” with 50%; the other words give “took” 0% on average");
 }
 
 // Tokens with unknown ids never count as the same word.
@@ -271,11 +331,12 @@ TEST_F(SalientPairs, SurprisalSumsTokensOfWord) {
   EXPECT_EQ(best_pairs[0].query, 6);
   EXPECT_EQ(best_pairs[0].key, 2);
   const double distance = static_cast<double>(best_pairs[0].words);
-  const double surprise_factor = std::log1p(4.0) * std::log1p(2.0 + 3.0);
-  // Of all queries that can attend to the key, only this one does.
-  const double query_count = 8 - 3;
-  EXPECT_NEAR(best_pairs[0].score,
-              (0.5 - 0.5 / query_count / 2) * std::log1p(distance) * surprise_factor, 1e-5);
+  const double surprise_factor = std::log1p(2.0 + 3.0);
+  EXPECT_NEAR(best_pairs[0].score, 0.5 * std::log1p(distance) * surprise_factor, 1e-5);
+  EXPECT_TRUE(best_pairs[0].is_merged);
+  ViewSettings view;
+  point_at(best_pairs[0], trace_.parts, view);
+  EXPECT_TRUE(view.words);  // the map shows the pair's weight in one cell
 }
 
 TEST_F(SalientPairs, RejectsLongTexts) {
