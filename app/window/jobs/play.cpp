@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace attnscope::window {
 namespace {
@@ -38,7 +39,8 @@ void toggle_play(State& state) {
   if (play.is_on) {
     play.is_on = false;
   } else if (can_play(state)) {
-    play = {true, state.session->view.id, current_value(state, *animation(state)), state.seconds};
+    play = {true, state.session->view.id, current_value(state, *animation(state)), state.seconds,
+            false};
   }
 }
 
@@ -69,9 +71,14 @@ void advance_play(State& state) {
   const double cycles = (play.value - a.from) / (a.to - a.from) + elapsed / a.seconds;
   play.value = a.from + (cycles - std::floor(cycles)) * (a.to - a.from);
   const bool is_integer = parameter_of(state, a).kind == Parameter::Kind::Integer;
+  const bool was_recorded = same_session(state.session.snapshot(), state.history.current());
   set_view_value(
       state.session.edit().view, play.view, a.key,
       is_integer ? Value(static_cast<Index>(std::llround(play.value))) : Value(play.value));
+  if (same_session(state.session.snapshot(), state.history.current())) return;
+  if (std::exchange(play.is_recorded, true) && was_recorded) {
+    state.history.amend(state.session.snapshot());
+  }
 }
 
 }  // namespace attnscope::window

@@ -73,6 +73,21 @@ TEST(Play, FlowStartsAtFirstStep) {
   EXPECT_EQ(view_values(state.session->view, "flow").integer("step"), 1);
 }
 
+TEST(Play, IsOneUndoStep) {
+  State state = state_with_view("flow");
+  state.history = History(state.session.snapshot());
+  const Session before = *state.session;
+  toggle_play(state);
+  for (int n = 0; n < 7; ++n) {  // seconds between the steps: they do not merge by time
+    state.seconds += 3;
+    advance_play(state);
+    state.history.record(state.session.snapshot(), state.seconds);
+  }
+  EXPECT_NE(*state.session, before);
+  EXPECT_EQ(*state.history.undo(), before);
+  EXPECT_FALSE(state.history.can_undo());
+}
+
 TEST(Play, StopsWithItsView) {
   State state = state_with_view("rope");
   toggle_play(state);
