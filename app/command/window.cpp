@@ -38,7 +38,7 @@ void open_window(const Command& program, const window::WindowOptions& options) {
 
 struct WindowArguments {
   window::WindowOptions options;
-  std::string size, theme, text_file;
+  std::string size, theme, controls, text_file;
   std::optional<std::filesystem::path> input;
   std::vector<std::shared_ptr<ViewOptions>> views;  // later elements override earlier ones
 };
@@ -49,6 +49,10 @@ void add_appearance_options(Command command, WindowArguments& args) {
   command.add("--scale", args.options.scale, "Scale of the user interface (2: twice the size)")
       .from_to(0.5, 4.0);
   command.add("--theme", args.theme, "Colour theme: light or dark").one_of({"light", "dark"});
+  command
+      .add("--controls", args.controls,
+           "Controls of the window: simple (text, model, variant, encoding, view) or full")
+      .one_of({"simple", "full"});
   command.add("--report", args.options.report,
               "File for reporting the state of the window, for tests");
 }
@@ -56,6 +60,7 @@ void add_appearance_options(Command command, WindowArguments& args) {
 void open_window(const Command& program, WindowArguments& args) {
   if (!args.size.empty()) parse_size(args.size, args.options);
   if (!args.theme.empty()) args.options.dark = args.theme == "dark";
+  if (!args.controls.empty()) args.options.simple = args.controls == "simple";
   if (!args.text_file.empty()) args.options.text = read_file(args.text_file, kMaxTextBytes);
   if (args.input) args.options.input = std::filesystem::absolute(*args.input);
   args.options.apply_view = [views = args.views](ViewSettings& settings) {
@@ -91,9 +96,9 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
   // A callback, since CLI11 sets a bound variable to false if the flag is not given.
   command.flag(
       "--tour", [args] { args->options.tour = true; },
-      "Start with the tour; default: on the first start");
+      "Start with the opening moves, three cards; default: at the first start");
   command.flag(
-      "--no-tour", [args] { args->options.tour = false; }, "Start without the tour");
+      "--no-tour", [args] { args->options.tour = false; }, "Start without the opening moves");
 }
 
 void add_window_command(Command program, const std::shared_ptr<WindowArguments>& args) {

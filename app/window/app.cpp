@@ -38,6 +38,7 @@ Settings apply_options(Settings settings, const WindowOptions& options) {
   }
   if (options.scale > 0) settings.scale = options.scale;
   if (options.dark) settings.dark = *options.dark;
+  if (options.simple) settings.simple = *options.simple;
   return settings;
 }
 
@@ -148,7 +149,7 @@ void App::start_session(const WindowOptions& options) {
   }
   if (options.apply_view) options.apply_view(state_.session.edit().view);
   state_.selection.has_checked_view = false;
-  if (starts_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
+  if (starts_tour(options, state_.settings.tour_done)) start_tour(state_);
   if (is_new_session) state_.files.new_session = state_.session.snapshot();
   state_.history = History(state_.session.snapshot());
   state_.text.edit.assign(state_.session->run.text);
@@ -170,6 +171,7 @@ double App::next_timer() const {
     wait_at_most(speaker_drawn_at_ + 1 - (state_.seconds - state_.lesson.clock_start));
   if (ui_.hint_timer.wait > 0) wait_at_most(frame_start_ + ui_.hint_timer.wait - glfwGetTime());
   if (const auto due = autosave_.due()) wait_at_most(*due - glfwGetTime());
+  if (const double due = tour_deadline(state_); due >= 0) wait_at_most(due - glfwGetTime());
   for (const Notice& notice : state_.notices) {
     if (!notice.error) wait_at_most(notice.until - glfwGetTime());
   }
@@ -264,7 +266,7 @@ void App::run_once() {
   if (is_hint_due) frames_left_ = kSettleFrames;  // ImGui hides a new tooltip in its first frame
   const bool has_expired_notice = std::ranges::any_of(
       state_.notices, [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
-  if (update_tasks(state_)) frames_left_ = kSettleFrames;
+  if (update_tasks(state_) || update_tour(state_)) frames_left_ = kSettleFrames;
   panels_.steps->update(state_.step_pictures);
   if (take_outcome() || input_.pending() || has_expired_notice) frames_left_ = kSettleFrames;
   if (fade_.is_active()) frames_left_ = std::max(frames_left_, 1);
@@ -362,6 +364,7 @@ void App::lay_out_frame() {
   ImGui::NewFrame();
   ui_.report.begin_frame();
   ui_.space_markers = state_.session->view.space_markers;
+  ui_.is_simple = state_.settings.simple;
   state_.text.was_drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
   if (state_.session->view.id != last_view_) state_.clamp_view();  // the view has just opened
@@ -486,8 +489,7 @@ void App::close() {
 }
 
 bool starts_tour(const WindowOptions& options, bool tour_done) {
-  const bool starts_empty = !options.open && options.lesson.empty() && !options.present;
-  return options.tour.value_or(starts_empty && !tour_done);
+  return options.tour.value_or(!options.has_content() && !options.present && !tour_done);
 }
 
 void run_window(const WindowOptions& options) {

@@ -41,7 +41,8 @@ void App::write_report() {
     facts["lesson_pictures"] = pictures;
     facts["lesson_more_below"] = state_.lesson.scroll.has_more_below;
   }
-  facts["tour_stop"] = state_.tour_stop;
+  facts["tour"] = state_.tour.is_on ? static_cast<int>(state_.tour.move) : -1;
+  facts["simple"] = state_.settings.simple;
   facts["presenting"] = state_.presentation.is_on;
   facts["black"] = state_.presentation.is_black;
   facts["speaker"] = speaker_ != nullptr;

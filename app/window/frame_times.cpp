@@ -136,7 +136,7 @@ void App::measure_session() {
 
 void App::measure(bool session_only) {
   glfwSwapInterval(0);
-  state_.tour_stop = -1;
+  end_tour(state_);
   state_.settings.reduced_motion = true;
   if (session_only) return measure_session();
   std::string text;

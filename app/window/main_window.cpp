@@ -9,6 +9,7 @@
 #include "app/window/panels/chrome.h"
 #include "app/window/panels/intervention_panel.h"
 #include "app/window/panels/text_panel.h"
+#include "app/window/panels/tour_band.h"
 
 namespace attnscope::window {
 namespace {
@@ -28,15 +29,13 @@ void begin_panel(Ui& ui, const char* id, float width, float height) {
 }
 
 void draw_left_panel(Ui& ui, State& state, Panels& panels, float width, float height) {
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
   begin_panel(ui, "left", width, height);
   draw_edited_switch(ui, state);
+  const float top = ImGui::GetCursorScreenPos().y;
   draw_text_panel(ui, state);
+  outline_move(ui, state, TourMove::Change, top, ImGui::GetCursorScreenPos().y);
   draw_tokens(ui, state);
   draw_intervention_panel(ui, state);
-  const float below = ImGui::GetCursorScreenPos().y;
-  panels.places.text = {origin.x, origin.y, origin.x + width, below};
-  panels.places.choices = {origin.x, below, origin.x + width, origin.y + height};
   draw_model_panel(ui, state, panels.model);
   ImGui::EndChild();
 }
@@ -44,7 +43,8 @@ void draw_left_panel(Ui& ui, State& state, Panels& panels, float width, float he
 void draw_centre(Ui& ui, State& state, Panels& panels, Painter& painter, float width,
                  float height) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  panels.places.picture = {origin.x, origin.y, origin.x + width, origin.y + height};
+  const float tour_height = tour_band_height(ui, state, width);
+  height -= tour_height;
   const LessonPlace lesson = lesson_place(ui, state, panels.lesson, width, height);
   // The lesson's band is outside the picture.
   const ImVec2 end(origin.x + width - (lesson.is_beside ? lesson.width : 0),
@@ -64,12 +64,15 @@ void draw_centre(Ui& ui, State& state, Panels& panels, Painter& painter, float w
         lesson.is_beside ? ImVec2(end.x + ui.px(1), end.y) : ImVec2(end.x, end.y + ui.px(1));
     ImGui::GetWindowDrawList()->AddRectFilled(corner, line, packed(ui.look->line));
   }
+  if (tour_height > 0) {
+    ImGui::SetCursorScreenPos({origin.x, origin.y + height});
+    draw_tour_band(ui, state, width, tour_height);
+  }
   ImGui::EndGroup();
 }
 
 void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float height) {
   const float total_width = ImGui::GetContentRegionAvail().x;
-  panels.places = {};
   if (!state.panels_shown()) {
     draw_centre(ui, state, panels, painter, total_width, height);
     return;
@@ -90,21 +93,13 @@ void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float 
   draw_splitter(ui, "splitter.left", s.left_width, 1, height);
   ImGui::SameLine(0, 0);
   if (!has_right) {
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    panels.places.menu = {origin.x - left - bar, origin.y - ImGui::GetFrameHeight(),
-                          origin.x - left - bar + total_width, origin.y};
     draw_centre(ui, state, panels, painter, total_width - left - bar, height);
-    panels.places.explanation = panels.places.picture;
     return;
   }
   draw_centre(ui, state, panels, painter, total_width - left - right - 2 * bar, height);
   ImGui::SameLine(0, 0);
   draw_splitter(ui, "splitter.right", s.right_width, -1, height);
   ImGui::SameLine(0, 0);
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  panels.places.explanation = {origin.x, origin.y, origin.x + right, origin.y + height};
-  panels.places.menu = {origin.x + right - total_width, origin.y - ImGui::GetFrameHeight(),
-                        origin.x + right, origin.y};
   begin_panel(ui, "right", right, height);
   draw_explain_panel(ui, state, panels.weights);
   ImGui::EndChild();
@@ -164,6 +159,7 @@ void draw_presentation_overlays(Ui& ui, State& state) {
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   close_popup_on_escape(ui);
+  if (shows_tour(state) && take_key(ui, "Escape")) end_tour(state);
   const std::string& view = state.session->view.id;
   // Closes lists opened from the previous view's toolbar.
   if (std::exchange(panels.view, view) != view) close_popups();
@@ -190,14 +186,13 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_notices(ui, state.notices);
   draw_file_browser(ui, state);
   draw_export_dialog(ui, state, painter);
-  draw_palette(ui, state);
+  draw_palette(ui, state, panels.model.models);
   draw_help(ui, state.dialogs.help_open);
   draw_about(ui, state.dialogs.about_open, state.gpu);
   draw_documentation(ui, state.dialogs.documentation);
   draw_lesson_list(ui, state);
   draw_cost_dialog(ui, state, painter);
   draw_calibration_dialog(ui, state, panels.calibration, painter);
-  draw_tour(ui, state, panels.places);
   if (state.presentation.is_on) draw_presentation_overlays(ui, state);
 }
 

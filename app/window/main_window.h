@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "app/window/dialogs/tour.h"
 #include "app/window/panels/explain_panel.h"
 #include "app/window/panels/lesson_band.h"
 #include "app/window/panels/model_panel.h"
@@ -22,7 +21,6 @@ struct Panels {
   Picture picture;
   PairCache weights;
   LessonChecks lesson;
-  PanelBoxes places;
   ParameterWidgets calibration;
   std::string view;  // id of the view in the last frame
   std::unique_ptr<StepTextures> steps = std::make_unique<StepTextures>();

@@ -15,7 +15,8 @@ constexpr double kImmediateSeconds = 0.05;  // maximum wait for a result
 // words.
 bool shows(const std::string& view, const SalientPair& pair) {
   const bool has_words = view == "map" || view == "lines";
-  return has_words || (!pair.is_merged && (view == "scores" || view == "vectors"));
+  const bool has_tokens = view == "scores" || view == "vectors" || view == "flow";
+  return has_words || (!pair.is_merged && has_tokens);
 }
 
 void show_next(State& state) {
@@ -27,7 +28,9 @@ void show_next(State& state) {
   const SalientPair& pair = search.pairs[search.next];
   search.next = (search.next + 1) % search.pairs.size();
   point_at(pair, state.run.trace->parts, state.session.edit().view);
-  if (!shows(state.session->view.id, pair)) state.session.edit().view.id = "map";
+  const std::string& view = state.session->view.id;
+  // Flow plays the query's way through the head, also where it cannot show the pair's weight.
+  if (!shows(view, pair) && view != "flow") state.session.edit().view.id = "map";
   search.last_shown = pair;
   if (!search.opens_session) return;
   if (state.history.can_undo()) {

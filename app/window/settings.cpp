@@ -56,6 +56,7 @@ Settings settings_from_json(const Json& object) {
   read(object, "left_width", s.left_width, kMinPanelWidth, kMaxPanelWidth);
   read(object, "right_width", s.right_width, kMinPanelWidth, kMaxPanelWidth);
   read(object, "panels", s.panels);
+  read(object, "simple", s.simple);
   read(object, "reading", s.reading);
   read(object, "reduced_motion", s.reduced_motion);
   read(object, "memory", s.memory, 0.0, kMaxMemory);
@@ -116,6 +117,7 @@ void save_settings(const std::filesystem::path& file, const Settings& s) {
                        {"left_width", s.left_width},
                        {"right_width", s.right_width},
                        {"panels", s.panels},
+                       {"simple", s.simple},
                        {"reading", s.reading},
                        {"reduced_motion", s.reduced_motion},
                        {"memory", s.memory},

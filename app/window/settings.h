@@ -23,10 +23,11 @@ struct Settings {
   // Widths of the side panels in units of scale 1.
   double left_width = 300, right_width = 290;
   bool panels = true;
+  bool simple = true;               // folds settings that are rarely needed, see Ui::is_simple
   bool reading = true;              // the right panel explains the view
   bool reduced_motion = false;      // no animated transitions
   double memory = 0;                // budget of runs in MB; 0: default_memory_budget()
-  bool tour_done = false;           // the introductory tour was seen or skipped
+  bool tour_done = false;           // the opening moves were shown (tour.h)
   std::string folder;               // last folder of the file browser
   std::string export_folder;        // folder of the last export
   std::vector<std::string> recent;  // opened or saved files and folders, newest first

@@ -21,6 +21,7 @@
 #include "app/window/run_state.h"
 #include "app/window/selection_state.h"
 #include "app/window/settings.h"
+#include "app/window/tour.h"
 #include "core/experiment/samples.h"
 #include "core/view/view.h"
 
@@ -43,7 +44,7 @@ struct State {
   explicit State(Session start = {}) : session(std::move(start)), history(session.snapshot()) {}
 
   EditedSession session;
-  bool editing_b = false;  // the left panels edit B
+  bool editing_b = false;  // the user has chosen B for the left panels
   History history;
 
   RunState run;
@@ -53,7 +54,7 @@ struct State {
   StepPictures step_pictures;
   PresentationState presentation;
   Dialogs dialogs;
-  int tour_stop = -1;  // stop of the introductory tour; -1: inactive
+  Tour tour;
   TextPanel text;
   ViewPanel view;
 
@@ -86,8 +87,8 @@ struct State {
   bool panels_shown() const { return settings.panels && !presentation.is_on; }
   void notify(std::string text);        // the notice disappears by itself
   void report_error(std::string text);  // the notice stays until closed
-  // The left panels edit B instead of A.
-  bool edits_b() const { return editing_b && session->b; }
+  // The left panels edit B instead of A; also while B is shown, so that they describe the picture.
+  bool edits_b() const { return session->b && (editing_b || shows_b()); }
   const RunView& edited() const { return edits_b() ? *session->b : *session; }
   RunView& edit() { return edits_b() ? *session.edit().b : session.edit(); }
   const Trace* edited_trace() const { return edits_b() ? run.reference().get() : run.trace.get(); }

@@ -22,9 +22,10 @@ struct WindowOptions {
   int width = 0, height = 0;                      // size of the window; 0: the last size
   double scale = 0;                               // 0: from the settings or the monitor
   std::optional<bool> dark;
+  std::optional<bool> simple;    // simple or full controls, see Settings::simple
   std::string lesson;            // lesson to start: an id or a file; empty: none
   bool present = false;          // start in presentation mode
-  std::optional<bool> tour;      // start the tour; default: at the first start
+  std::optional<bool> tour;      // start the opening moves; default: at the first start
   bool measure = false;          // print frame times and exit
   std::filesystem::path report;  // path of the report (report.h); empty: none
 
@@ -34,8 +35,8 @@ struct WindowOptions {
   }
 };
 
-// True if the tour starts. Without `tour`, it starts at the program's first start, except with a
-// file, lesson or presentation, because the tour describes editing a text.
+// True if the opening moves (tour.h) start. Without `tour`, they start at the program's first
+// start, except with content to show, which they would hide.
 bool starts_tour(const WindowOptions& options, bool tour_done);
 
 // Missing display, or missing OpenGL. All commands except the window work without a display.

@@ -8,16 +8,20 @@
 namespace attnscope {
 
 const std::vector<View>& views() {
-  // One or two lines per group.
+  // The first nine tell the story: the window gives them tabs and the keys 1 to 9. One line per
+  // group.
   // clang-format off
   static const std::vector<View> list{
-      map_view(), grid_view(), pattern_view(), lines_view(), scores_view(), vectors_view(),
-      position_view(), rope_view(), mechanism_view(), graph_view(),
+      map_view(), grid_view(), pattern_view(), lines_view(),
+      position_view(), mechanism_view(),
+      flow_view(), next_view(), compare_view(),
+
+      scores_view(), vectors_view(),
+      rope_view(), graph_view(),
       span_view(), steps_view(), depth_view(),
       memory_view(), gates_view(), retrieval_view(),
-      alignment_view(), trajectory_view(),
-      flow_view(), next_view(), intervene_view(), compare_view(), architecture_view(),
-      image_view()};
+      alignment_view(), trajectory_view(), image_view(),
+      intervene_view(), architecture_view()};
   // clang-format on
   return list;
 }

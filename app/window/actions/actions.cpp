@@ -121,10 +121,18 @@ void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
              (shortcut.control || is_function_key || !typing);
     });
   };
+  // Keys that act here: none behind the cards of the opening moves, and in a lesson on stage none
+  // that would change the lesson's run.
+  const auto is_blocked = [&](const Action& a, const KeyStroke& stroke) {
+    if (shows_tour(state)) return a.id != "quit";
+    const bool is_lecture = state.presentation.is_on && state.lesson.lesson != nullptr;
+    return is_lecture && a.menu == Menu::Edit && stroke.character != 0;
+  };
   const auto run_first = [&](KeyStroke& stroke, bool presenting_only) {
     for (const Action& a : actions()) {
       if (!has_key(a, stroke, presenting_only)) continue;
       stroke.is_handled = true;
+      if (is_blocked(a, stroke)) continue;
       if (!a.enabled(state) || (a.keys_enabled && !a.keys_enabled(state))) continue;
       a.run(state);
       return;
@@ -134,30 +142,6 @@ void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
     if (!stroke.is_handled && state.presentation.is_on) run_first(stroke, true);
     if (!stroke.is_handled) run_first(stroke, false);
   }
-}
-
-std::vector<const Action*> matching_actions(std::string_view typed) {
-  std::vector<std::pair<int, const Action*>> ranked;
-  const std::string query = lower(typed);
-  for (const Action& a : actions()) {
-    const std::string label = lower(a.label);
-    const std::string searched_text = label + " " + lower(a.help) + " " + lower(to_string(a.menu));
-    bool matches = true;
-    for (std::size_t begin = 0; matches && begin < query.size();) {
-      const std::size_t end = std::min(query.find(' ', begin), query.size());
-      matches = searched_text.find(query.substr(begin, end - begin)) != std::string::npos;
-      begin = end + 1;
-    }
-    if (!matches) continue;
-    const std::size_t position = label.find(query);
-    const int rank = label == query ? 0 : position == 0 ? 1 : position != std::string::npos ? 2 : 3;
-    ranked.emplace_back(rank, &a);
-  }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<const Action*> list;
-  for (const auto& [rank, a] : ranked) list.push_back(a);
-  return list;
 }
 
 }  // namespace attnscope::window

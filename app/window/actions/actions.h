@@ -45,6 +45,9 @@ struct Action {
   std::function<bool(const State&)> has_button{};  // condition for the button; empty: always shown
 };
 
+// Number of views with a tab and a digit key: the first views().
+inline constexpr std::size_t kTabs = 9;
+
 const std::vector<Action>& actions();
 const Action& action(std::string_view id);  // throws logic_error if unknown
 std::string key_for(HintAction hinted);     // shortcut of the action: "N"
@@ -61,10 +64,8 @@ std::vector<const ColourMap*> applicable_maps(const ViewControls& controls);
 const ColourMap& effective_map(const ViewControls& controls, std::string_view chosen);
 
 // Runs the actions of key strokes and marks them as handled. If actions share a key (Escape), the
-// first enabled one runs. While typing, only function keys and keys with Ctrl run actions.
+// first enabled one runs. While typing, only function keys and keys with Ctrl run actions. During
+// the opening moves, only Ctrl+Q does; in a lesson on stage, letters do not edit.
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing);
-
-// Actions whose label or help contains all typed words, ignoring case; best match first.
-std::vector<const Action*> matching_actions(std::string_view typed);
 
 }  // namespace attnscope::window

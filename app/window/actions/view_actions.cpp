@@ -75,9 +75,8 @@ void next_colour_end(State& s) {
 
 // Shortcut of a view by its number: 1 to 9, then the same keys with Ctrl, then with Ctrl and Shift.
 std::vector<Shortcut> view_shortcut(std::size_t number) {
-  constexpr std::size_t kDigits = 9;
-  if (number >= 3 * kDigits) return {};
-  return {{std::to_string(number % kDigits + 1), number >= kDigits, number >= 2 * kDigits}};
+  if (number >= 3 * kTabs) return {};
+  return {{std::to_string(number % kTabs + 1), number >= kTabs, number >= 2 * kTabs}};
 }
 
 void add_view_choices(std::vector<Action>& list) {
@@ -87,7 +86,7 @@ void add_view_choices(std::vector<Action>& list) {
                     [id = v.id](State& s) { s.session.edit().view.id = id; },
                     [](const State&) { return true; },
                     [id = v.id](const State& s) { return s.session->view.id == id; }});
-    list.back().starts_group = i > 0 && views()[i - 1].group != v.group;
+    list.back().starts_group = i > 0 && (i == kTabs || views()[i - 1].group != v.group);
     list.back().refusal = [&v](const State& s) { return view_objection(v, s); };
   }
 }

@@ -66,8 +66,20 @@ void add_window_actions(std::vector<Action>& list) {
                   Menu::Window,
                   {{"Tab"}},
                   [](State& s) { s.settings.panels = !s.settings.panels; },
-                  [](const State&) { return true; },
+                  [](const State& s) { return !s.presentation.is_on; },
                   [](const State& s) { return s.settings.panels; }});
+  list.back().refusal = [](const State& s) {
+    return s.presentation.is_on ? "A presentation has no panels." : "";
+  };
+  list.push_back({"simple",
+                  "Simple controls",
+                  "Show only text, model, attention, position and view, and settings that differ "
+                  "from their defaults; unticked: full controls.",
+                  Menu::View,
+                  {{"L", true}},
+                  [](State& s) { s.settings.simple = !s.settings.simple; },
+                  [](const State&) { return true; },
+                  [](const State& s) { return s.settings.simple; }});
   list.push_back({"reading",
                   "About this view",
                   "Explain the view and its terms on the right.",
@@ -154,10 +166,13 @@ void add_window_actions(std::vector<Action>& list) {
 void add_help_actions(std::vector<Action>& list) {
   list.push_back({"palette",
                   "All commands…",
-                  "Find a command by its name.",
+                  "Find a command, variant, encoding, model, lesson or sample by its name.",
                   Menu::Help,
                   {{"P", true}},
-                  [](State& s) { s.dialogs.palette = {.open = true, .typed = "", .chosen = 0}; }});
+                  [](State& s) {
+                    s.dialogs.palette = {};
+                    s.dialogs.palette.open = true;
+                  }});
   list.back().starts_group = true;
   list.push_back({"documentation",
                   "Documentation…",
@@ -166,15 +181,13 @@ void add_help_actions(std::vector<Action>& list) {
                   {},
                   [](State& s) { s.dialogs.documentation.open = true; }});
   list.push_back({"tour",
-                  "Tour of the window",
-                  "Introduce the five main areas.",
+                  "Opening moves",
+                  "Play one token's way through a head, with three cards that wait for your acts.",
                   Menu::Help,
                   {},
-                  [](State& s) {
-                    s.settings.panels = true;
-                    set_presenting(s, false);
-                    s.tour_stop = 0;
-                  }});
+                  start_tour,
+                  [](const State& s) { return tour_refusal(s).empty(); }});
+  list.back().refusal = tour_refusal;
   list.push_back({"keys",
                   "Keys and gestures",
                   "List shortcuts and mouse gestures.",

@@ -8,18 +8,13 @@
 #include "app/window/dialogs/documentation_dialog.h"
 #include "app/window/dialogs/export_dialog.h"
 #include "app/window/dialogs/file_browser.h"
+#include "app/window/dialogs/palette.h"
 
 namespace attnscope::window {
 
 struct LessonList {
   bool open = false;
   int row = 0;  // selected row
-};
-
-struct Palette {  // search for actions by name
-  bool open = false;
-  std::string typed;
-  int chosen = 0;  // selected row
 };
 
 struct Dialogs {

@@ -10,7 +10,7 @@ namespace attnscope::window {
 
 void draw_file_browser(Ui& ui, State& state);
 void draw_export_dialog(Ui& ui, State& state, Painter& painter);
-void draw_palette(Ui& ui, State& state);
+void draw_palette(Ui& ui, State& state, const std::vector<ModelGroup>& models);
 void draw_help(Ui& ui, bool& open);
 void draw_about(Ui& ui, bool& open, const std::string& renderer);
 void draw_documentation(Ui& ui, DocumentationDialog& dialog);

@@ -1,80 +1,93 @@
+#include "app/window/dialogs/palette.h"
+
 #include <algorithm>
 
-#include "app/window/actions/actions.h"
 #include "app/window/dialogs/dialogs.h"
 
 namespace attnscope::window {
 namespace {
 
-// Draws an action: label, menu, and key at the right. True when clicked.
-bool draw_row(Ui& ui, const State& state, const Action& a, bool is_enabled, bool is_selected) {
+// Draws an entry: label, kind, reason if it is disabled, and key at the right. True when clicked.
+bool draw_row(Ui& ui, const State& state, const PaletteEntry& entry, bool is_selected) {
+  const ImVec2 size(0, ImGui::GetTextLineHeight() * 1.3F);
+  if (!ImGui::IsRectVisible({1, size.y})) {  // reasons can be slow
+    ImGui::Dummy({1, size.y});
+    return false;
+  }
+  const bool is_enabled = entry.enabled(state);
+  const std::string reason = entry.refusal(state);
   ImGui::BeginDisabled(!is_enabled);
-  ImGui::PushID(a.id.c_str());
-  const bool clicked =
-      ImGui::Selectable("##row", is_selected, 0, {0, ImGui::GetTextLineHeight() * 1.3F});
-  mark(ui, "palette." + a.id);
-  hint(ui, help_text(a, state));
+  ImGui::PushID(entry.id.c_str());
+  const bool clicked = ImGui::Selectable("##row", is_selected, 0, size);
+  mark(ui, "palette." + entry.id);
+  hint(ui, entry.help + (reason.empty() ? "" : "\n" + reason));
   ImGui::PopID();
   const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
   const float y = min_corner.y + (max_corner.y - min_corner.y - ImGui::GetTextLineHeight()) / 2;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float alpha = is_enabled ? 1.0F : 0.5F;
-  draw.AddText({min_corner.x + ui.px(8), y}, packed(ui.look->text, alpha), a.label.c_str());
-  const float label_width = ImGui::CalcTextSize(a.label.c_str()).x;
-  const std::string menu(to_string(a.menu));
+  const std::string label = on_screen(entry.label);
+  draw.AddText({min_corner.x + ui.px(8), y}, packed(ui.look->text, alpha), label.c_str());
+  const float label_width = ImGui::CalcTextSize(label.c_str()).x;
   draw.AddText({min_corner.x + label_width + ui.px(18), y}, packed(ui.look->faint, alpha),
-               menu.c_str());
-  const std::string reason = is_enabled && a.refusal ? a.refusal(state) : "";
-  if (!reason.empty()) {
-    const float left = min_corner.x + label_width + ImGui::CalcTextSize(menu.c_str()).x + ui.px(36);
+               entry.kind.c_str());
+  if (!is_enabled && !reason.empty()) {
+    const float left =
+        min_corner.x + label_width + ImGui::CalcTextSize(entry.kind.c_str()).x + ui.px(36);
     draw.PushClipRect({left, min_corner.y}, {max_corner.x - ui.px(30), max_corner.y}, true);
     draw.AddText({left, y}, packed(ui.look->faint, alpha), on_screen(reason).c_str());
     draw.PopClipRect();
   }
-  if (!a.shortcuts.empty()) {
-    const std::string key = to_string(a.shortcuts.front());
-    const float width = ImGui::CalcTextSize(key.c_str()).x;
-    draw.AddText({max_corner.x - width - ui.px(8), y}, packed(ui.look->faint, alpha), key.c_str());
+  if (!entry.key.empty()) {
+    const float width = ImGui::CalcTextSize(entry.key.c_str()).x;
+    draw.AddText({max_corner.x - width - ui.px(8), y}, packed(ui.look->faint, alpha),
+                 entry.key.c_str());
   }
   ImGui::EndDisabled();
-  return clicked;
+  return clicked && is_enabled;
 }
 
 }  // namespace
 
-void draw_palette(Ui& ui, State& state) {
+void draw_palette(Ui& ui, State& state, const std::vector<ModelGroup>& models) {
   Palette& palette = state.dialogs.palette;
-  if (!begin_dialog(ui, "Commands", palette.open, 520, 460)) return;
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  if (!begin_dialog(ui, "Commands", palette.open, 560, 460)) return;
+  if (ImGui::IsWindowAppearing()) {
+    palette.entries = palette_entries(state, models);
+    ImGui::SetKeyboardFocusHere();
+  }
   ImGui::SetNextItemWidth(-1);
-  const bool changed = text_field(ui, "##typed", palette.typed, "palette.typed", "Search commands");
-  const std::vector<const Action*> matches = matching_actions(palette.typed);
-  if (changed) {  // select the first enabled action
+  const bool changed = text_field(ui, "##typed", palette.typed, "palette.typed",
+                                  "Search commands, variants, encodings, models, lessons, samples");
+  const std::vector<const PaletteEntry*> matches = matching_entries(palette.entries, palette.typed);
+  if (changed) {  // select the first enabled entry
     const auto first =
-        std::ranges::find_if(matches, [&](const Action* a) { return a->enabled(state); });
+        std::ranges::find_if(matches, [&](const PaletteEntry* e) { return e->enabled(state); });
     palette.chosen = first == matches.end() ? 0 : static_cast<int>(first - matches.begin());
   }
   if (take_key(ui, "Down")) ++palette.chosen;
   if (take_key(ui, "Up")) --palette.chosen;
   palette.chosen = std::clamp(palette.chosen, 0, std::max(static_cast<int>(matches.size()) - 1, 0));
   const bool enter = take_key(ui, "Enter");
-  const Action* activated = nullptr;
+  const PaletteEntry* activated = nullptr;
   ImGui::BeginChild("found");
   for (int i = 0; i < static_cast<int>(matches.size()); ++i) {
-    const Action& a = *matches[static_cast<std::size_t>(i)];
-    const bool is_enabled = a.enabled(state), is_selected = i == palette.chosen;
-    const bool clicked = draw_row(ui, state, a, is_enabled, is_selected);
+    const PaletteEntry& entry = *matches[static_cast<std::size_t>(i)];
+    const bool is_selected = i == palette.chosen;
+    const bool clicked = draw_row(ui, state, entry, is_selected);
     if (is_selected && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
-    if (is_enabled && (clicked || (is_selected && enter))) activated = &a;
+    if (clicked || (is_selected && enter && entry.enabled(state))) activated = &entry;
   }
-  if (matches.empty()) faint(ui, "No matching command.");
+  if (matches.empty()) faint(ui, "Nothing of this name.");
   ImGui::EndChild();
+  std::function<void(State&)> run;
   if (activated != nullptr) {
+    run = activated->run;  // running may open the palette anew
     palette.open = false;
     ImGui::CloseCurrentPopup();
   }
   end_dialog();
-  if (activated != nullptr) activated->run(state);
+  if (run) run(state);
 }
 
 }  // namespace attnscope::window

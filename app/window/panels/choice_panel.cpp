@@ -61,7 +61,8 @@ ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& ch
   if (!choice && list.model_heads_differ) return ChoiceEdit::Nothing;
   // Changing a parameter of the inherited method selects that method explicitly.
   Values values = choice ? choice->values : list.model_values;
-  const std::vector<Parameter> offered = offered_parameters(*list.current);
+  std::vector<Parameter> offered = offered_parameters(*list.current);
+  if (ui.is_simple) offered = essential_parameters(offered, values, list.model_values);
   if (draw_parameters(ui, list.scope, offered, list.refusal, values, widgets)) {
     choice = Choice{list.current->id, values};
     return ChoiceEdit::Parameters;

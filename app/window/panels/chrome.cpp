@@ -55,13 +55,28 @@ void draw_spinner(Ui& ui, double seconds) {
   ImGui::SameLine();
 }
 
+// Button as high as the status line.
+bool draw_flat_button(Ui& ui, const char* label, const char* id) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), 0});
+  const bool clicked = button(ui, label, id);
+  ImGui::PopStyleVar();
+  return clicked;
+}
+
 bool draw_cancel(Ui& ui, const char* id) {
   ImGui::SameLine();
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), 0});
-  const bool clicked = button(ui, "Cancel", id);
-  ImGui::PopStyleVar();
+  const bool clicked = draw_flat_button(ui, "Cancel", id);
   draw_dot(ui);
   return clicked;
+}
+
+// The way back if menu and panels are hidden.
+void draw_show_panels(Ui& ui, State& state) {
+  const Action& panels = action("panels");
+  const std::string label = "Show panels (" + to_string(panels.shortcuts.front()) + ")";
+  if (draw_flat_button(ui, label.c_str(), "panels")) panels.run(state);
+  hint(ui, "Show the menus and the side panels again.");
+  draw_dot(ui);
 }
 
 void draw_busy(Ui& ui, State& state) {
@@ -214,6 +229,28 @@ void draw_recent_files(Ui& ui, State& state) {
 
 }  // namespace
 
+namespace {
+
+// Switch between simple and full controls, at the right end of the menu bar.
+void draw_simple_switch(Ui& ui, State& state) {
+  constexpr double kWidth = 128, kMargin = 14;  // units
+  const float width = ui.px(kWidth), left = ImGui::GetWindowWidth() - width - ui.px(kMargin);
+  if (left < ImGui::GetCursorPosX()) return;
+  const Action& simple = action("simple");
+  const std::string key = "  (" + to_string(simple.shortcuts.front()) + ")";
+  const std::string simple_help =
+      "Text, model, attention, position and view; other settings only while they are in use." + key;
+  const std::string full_help = "All settings." + key;
+  ImGui::SetCursorPosX(left);
+  const int clicked =
+      segments(ui, "controls",
+               {{"Simple", simple_help.c_str(), "simple"}, {"Full", full_help.c_str(), "full"}},
+               state.settings.simple ? 0 : 1, width);
+  if (clicked >= 0 && (clicked == 0) != state.settings.simple) simple.run(state);
+}
+
+}  // namespace
+
 void draw_menu_bar(Ui& ui, State& state) {
   if (!ImGui::BeginMainMenuBar()) return;
   for (const Menu menu : kMenus) {
@@ -238,11 +275,13 @@ void draw_menu_bar(Ui& ui, State& state) {
     }
     ImGui::EndMenu();
   }
+  draw_simple_switch(ui, state);
   ImGui::EndMainMenuBar();
 }
 
 void draw_status_line(Ui& ui, State& state) {
   ImGui::PushFont(ui.fonts.small);
+  if (!state.settings.panels) draw_show_panels(ui, state);
   if (state.run.busy_seconds > kLongRunSeconds) draw_busy(ui, state);
   draw_tasks(ui, state);
   if (!state.run.error.empty()) {

@@ -241,7 +241,8 @@ void draw_reading(Ui& ui, State& state) {
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   hint(ui, toggle.help);
   if (!state.settings.reading) return;
-  const ViewReading reading = current.reading(state.session->view, state.run.trace.get());
+  const ViewReading reading =
+      current.reading(state.pictured_session()->view, state.pictured_trace().get());
   paragraph(ui, on_screen(reading.text));
   for (const ViewTerm& term : reading.terms) {
     faint(ui, on_screen(term.name + ": " + term.meaning));
@@ -285,9 +286,20 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache
 // Returns the pair under the pointer, or else the pinned pair.
 std::optional<Hit> hit_to_explain(const State& state) {
   if (state.view.hit) return state.view.hit;
-  const ViewSettings& settings = state.session->view;
+  const SharedSession pictured = state.pictured_session();
+  const ViewSettings& settings = pictured->view;
   if (settings.pinned_query < 0 || settings.pinned_key < 0) return std::nullopt;
-  return Hit{settings.layer, settings.head, settings.pinned_query, settings.pinned_key};
+  Hit pinned{settings.layer, settings.head, settings.pinned_query, settings.pinned_key};
+  pinned.of_reference = state.shows_b();
+  return pinned;
+}
+
+// Attention of the pictured run's layer and head; null without a trace.
+const AttentionTap* pictured_tap(const State& state) {
+  const std::shared_ptr<const Trace> trace = state.pictured_trace();
+  if (trace == nullptr) return nullptr;
+  Index head_in_group = 0;
+  return trace->find(head_ref(*trace, state.pictured_session()->view), &head_in_group);
 }
 
 const char* pair_heading(const State& state, const std::optional<Hit>& hit) {
@@ -480,12 +492,14 @@ void draw_info(Ui& ui, const char* title, const Info& info, const std::string& l
 void draw_explain_panel(Ui& ui, State& state, PairCache& weights) {
   draw_reading(ui, state);
   draw_pair(ui, state, weights);
-  if (state.run.trace != nullptr && state.run.trace->is_imported) {
+  const std::shared_ptr<const Trace> trace = state.pictured_trace();
+  if (trace != nullptr && trace->is_imported) {
     heading(ui, "Attention");
     faint(ui, "Read from a file; variant and encoding are unknown.");
     return;
   }
-  if (const AttentionTap* tap = state.tap(); tap != nullptr && !state.shows_configurable_part()) {
+  const AttentionTap* tap = pictured_tap(state);
+  if (tap != nullptr && !state.shows_configurable_part()) {
     draw_info(ui, "Attention", variant(tap->variant.id), on_screen(describe_variant(*tap)));
     draw_info(ui, "Position", encoding(tap->encoding.id));
     return;

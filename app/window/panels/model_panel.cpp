@@ -7,6 +7,7 @@
 #include "app/window/model_selection.h"
 #include "app/window/panels/choice_panel.h"
 #include "app/window/panels/structure_panel.h"
+#include "app/window/panels/tour_band.h"
 #include "app/window/variant_selection.h"
 #include "app/window/widgets/selection.h"
 #include "app/window/widgets/structure_selection.h"
@@ -177,6 +178,16 @@ void draw_backend(Ui& ui, State& state) {
   if (clicked >= 0) state.edit().run.backend = kChoices[clicked];
 }
 
+// The device and, with simple controls, a button that shows all settings.
+void draw_rest(Ui& ui, State& state) {
+  const bool is_in_use = state.edited().run.backend != BackendChoice::Auto;
+  if (!ui.is_simple || is_in_use) draw_backend(ui, state);
+  if (!ui.is_simple) return;
+  ImGui::Dummy({0, ui.px(6)});
+  if (button(ui, "More settings", "simple.more")) action("simple").run(state);
+  hint(ui, "Show all settings: structure, single heads, direction, device, all parameters.");
+}
+
 // Models without self-attention layers have no variant to select.
 bool draw_fixed_attention(Ui& ui, State& state) {
   const Architecture* architecture = effective_architecture(state);
@@ -230,23 +241,28 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
     draw_models(ui, state, panel);
     draw_implied_changes(ui, state, implied_model_changes(state), "", "opened.undo",
                          undo_model_selection);
-    draw_structure_panel(ui, state, panel.widgets);
-    if (draw_fixed_attention(ui, state)) return draw_backend(ui, state);
-    draw_scope(ui, state);
+    if (!ui.is_simple || !describe_structure(edited.run).empty()) {
+      draw_structure_panel(ui, state, panel.widgets);
+    }
+    if (draw_fixed_attention(ui, state)) return draw_rest(ui, state);
+    const bool is_scoped = state.selection.scope != ChoiceScope::All || !edited.run.groups.empty();
+    if (!ui.is_simple || is_scoped) draw_scope(ui, state);
   } else if (state.run.trace == nullptr || state.run.trace->is_imported) {
     return;  // nothing is computed, so there is nothing to select
   } else {
     state.selection.scope = ChoiceScope::All;  // one choice for all heads
   }
+  const float top = ImGui::GetCursorScreenPos().y;
   std::optional<Choice> variant = scoped_variant(edited, state.selection.scope);
   const ChoiceEdit variant_edit = draw_choice(ui, variant_list(state), variant, panel.widgets, [&] {
     draw_implied_choice_changes(ui, state);
     draw_trained_twin(ui, state, panel, id_of(scoped_variant(edited, state.selection.scope)));
   });
+  outline_move(ui, state, TourMove::Drag, top, ImGui::GetCursorScreenPos().y);
   if (variant_edit != ChoiceEdit::Nothing) {
     select_variant(state, std::move(variant), variant_edit == ChoiceEdit::Entry);
   }
-  draw_causal(ui, state);
+  if (!ui.is_simple || edited.run.causal) draw_causal(ui, state);
   std::optional<Choice> encoding = scoped_encoding(edited, state.selection.scope);
   const ChoiceEdit encoding_edit =
       draw_choice(ui, encoding_list(state), encoding, panel.widgets, [&] {
@@ -255,7 +271,7 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   if (encoding_edit != ChoiceEdit::Nothing) {
     select_encoding(state, std::move(encoding), encoding_edit == ChoiceEdit::Entry);
   }
-  draw_backend(ui, state);
+  draw_rest(ui, state);
 }
 
 }  // namespace attnscope::window

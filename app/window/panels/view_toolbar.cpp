@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "app/window/panels/part_chooser.h"
+#include "app/window/widgets/parameter_edit.h"
 #include "core/analysis/head_name.h"
 #include "core/experiment/head_table.h"
 #include "core/figure/colour_map.h"
@@ -18,28 +20,39 @@ namespace {
 
 // Window widths in units below which controls are smaller, without and with lists of parts.
 constexpr double kNarrow = 600, kNarrowParts = 900;
-constexpr double kDivider = 5;
-constexpr const char* kFoldedSign = " ▾";
 
 std::string key_hint(const Action& a) {
   return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
 }
 
-// Draws a tab. True when clicked. `padding`: units left and right of the label.
+constexpr double kTabHeight = 13;  // units above and below a label, together
+
+float bold_width(const Ui& ui, const std::string& label) {
+  ImGui::PushFont(ui.fonts.bold);
+  const float width = ImGui::CalcTextSize(label.c_str()).x;
+  ImGui::PopFont();
+  return width;
+}
+
+// Draws a tab. True when clicked. All tabs are as wide as their bold label, so that none moves
+// when another becomes the current one. `padding`: units left and right of the label.
 bool draw_tab_label(Ui& ui, const std::string& label, const std::string& id, bool is_current,
-                    double padding) {
+                    bool is_enabled, double padding) {
+  const float width = bold_width(ui, label) + 2 * ui.px(padding);
   ImGui::PushFont(is_current ? ui.fonts.bold : ui.fonts.body);
   const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
-  const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
-  if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as necessary
+  const ImVec2 size(width, extent.y + ui.px(kTabHeight));
   const ImVec2 origin = ImGui::GetCursorScreenPos();
+  ImGui::BeginDisabled(!is_enabled);
   const bool clicked = invisible_button(id.c_str(), size);
+  const bool is_hovered = ImGui::IsItemHovered();
+  ImGui::EndDisabled();
   mark(ui, id);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const bool is_hovered = ImGui::IsItemHovered();
   const ImVec4& colour =
       is_current ? ui.look->accent : (is_hovered ? ui.look->text : ui.look->faint);
-  draw.AddText({origin.x + ui.px(padding), origin.y + ui.px(6)}, packed(colour), label.c_str());
+  draw.AddText({origin.x + (width - extent.x) / 2, origin.y + ui.px(kTabHeight / 2)},
+               packed(colour, is_enabled || is_current ? 1.0F : 0.45F), label.c_str());
   if (is_current) {
     draw.AddRectFilled({origin.x + ui.px(padding - 3), origin.y + size.y - ui.px(3)},
                        {origin.x + size.x - ui.px(padding - 3), origin.y + size.y},
@@ -49,149 +62,77 @@ bool draw_tab_label(Ui& ui, const std::string& label, const std::string& id, boo
   return clicked;
 }
 
-// Related views in the tab bar: one tab per view or, folded, a single tab with a list.
-struct TabGroup {
-  std::vector<const View*> views;
-  const View* current = nullptr;  // current view; null: not in this group
-  bool is_folded = false;
-
-  // "Method ▾", or the current view in the group.
-  std::string label() const {
-    return (current != nullptr ? current->label : views.front()->group) + kFoldedSign;
-  }
-  std::size_t tabs() const { return is_folded ? 1 : views.size(); }
-};
-
+// Tab of a view; disabled with a reason if the run has no content for it.
 void draw_tab(Ui& ui, State& state, const View& view, double padding) {
   const Action& open = action("view." + view.id);
   const bool is_current = state.session->view.id == view.id;
-  if (draw_tab_label(ui, view.label, open.id, is_current, padding)) open.run(state);
-  hint(ui, view.summary + key_hint(open));
+  const bool has_content = view_objection(view, state).empty();
+  if (draw_tab_label(ui, view.label, open.id, is_current, has_content, padding)) open.run(state);
+  hint(ui, help_text(open, state) + key_hint(open));
 }
 
-void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
-  const std::string& name = group.views.front()->group;
-  ImGui::PushID(name.c_str());
-  if (draw_tab_label(ui, group.label(), "group." + name, group.current != nullptr, padding)) {
-    ImGui::OpenPopup("views");
-  }
-  const ImVec2 corner(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
-  std::string labels;
-  for (const View* v : group.views) labels += (labels.empty() ? "" : ", ") + v->label;
-  hint(ui, name + ": " + labels);
-  if (ImGui::IsPopupOpen("views")) ImGui::SetNextWindowPos(corner);
+// List of the views that have no tab, under the headings of their groups.
+void draw_more_views(Ui& ui, State& state, std::size_t first) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(6)});
   if (begin_list(ui, "views")) {
-    for (const View* v : group.views) {
-      const Action& open = action("view." + v->id);
-      if (list_row(ui, v->label + key_hint(open), v == group.current)) open.run(state);
+    std::string group;
+    for (std::size_t n = first; n < views().size(); ++n) {
+      const View& v = views()[n];
+      if (std::exchange(group, v.group) != v.group) {
+        ImGui::PushFont(ui.fonts.small);
+        ImGui::TextDisabled("%s", v.group.c_str());
+        ImGui::PopFont();
+      }
+      const Action& open = action("view." + v.id);
+      const bool is_current = state.session->view.id == v.id;
+      const bool has_content = view_objection(v, state).empty();
+      if (list_row(ui, v.label + key_hint(open), is_current, has_content)) open.run(state);
       mark(ui, open.id);
-      hint(ui, v->summary);
+      hint(ui, help_text(open, state));
     }
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar();
-  ImGui::PopID();
 }
 
-// Views applicable to the run, and the current view.
-std::vector<const View*> views_on_bar(const State& state) {
-  std::vector<const View*> list;
-  for (const View& v : views()) {
-    if (v.id == state.session->view.id || view_objection(v, state).empty()) list.push_back(&v);
-  }
-  return list;
-}
-
-std::vector<TabGroup> groups_on_bar(const State& state) {
-  std::vector<TabGroup> groups;
-  for (const View* v : views_on_bar(state)) {
-    if (groups.empty() || groups.back().views.front()->group != v->group) groups.emplace_back();
-    groups.back().views.push_back(v);
-    if (v->id == state.session->view.id) groups.back().current = v;
-  }
-  return groups;
-}
-
-void draw_divider(Ui& ui, double width) {
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float height = ImGui::GetFontSize() + ui.px(13),
-              x = std::floor(origin.x + ui.px(width) / 2);
-  ImGui::GetWindowDrawList()->AddRectFilled({x, origin.y + ui.px(7)},
-                                            {x + ui.px(1), origin.y + height - ui.px(6)},
-                                            packed(ui.look->line));
-  ImGui::Dummy({ui.px(width), height});
-  ImGui::SameLine(0, 0);
-}
-
-float label_width(const Ui& ui, const std::string& label, bool is_current) {
-  ImGui::PushFont(is_current ? ui.fonts.bold : ui.fonts.body);
-  const float width = ImGui::CalcTextSize(label.c_str()).x;
-  ImGui::PopFont();
-  return width;
-}
-
-// Width of a group's labels without padding.
-float group_width(const Ui& ui, const TabGroup& group) {
-  if (group.is_folded) return label_width(ui, group.label(), group.current != nullptr);
-  float width = 0;
-  for (const View* v : group.views) width += label_width(ui, v->label, v == group.current);
-  return width;
-}
-
-// Label padding in units at which the tabs exactly fill one line; negative if too wide.
-double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float free_width) {
-  std::size_t tabs = 0;
-  free_width -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
-  for (const TabGroup& group : groups) {
-    free_width -= group_width(ui, group);
-    tabs += group.tabs();
-  }
-  return static_cast<double>(free_width / ui.px(1)) / 2 / static_cast<double>(tabs);
-}
-
-// Groups in the order in which they fold if the line is too short; other groups never fold.
-constexpr const char* kFoldingOrder[] = {"Method", "Depth", "Memory", "Model"};
-
-// Draws the tabs in one line, with the largest padding that fits, and with folded groups if
-// necessary; if the line is still too long, draws two lines.
+// Draws the first kTabs views as tabs and a list of the others, in one line. Places depend on the
+// window's width alone: not on the model, the run or the current view.
 void draw_tabs(Ui& ui, State& state) {
-  constexpr double kMinPadding = 3.5, kTwoLines = 6, kMaxPadding = 11;  // units
-  std::vector<TabGroup> groups = groups_on_bar(state);
+  constexpr double kMinPadding = 3.5, kMaxPadding = 12;  // units
+  constexpr const char* kMore = "More ▾";
   const float available_width = ImGui::GetContentRegionAvail().x - ui.px(1);
-  double fitting = fitting_padding(ui, groups, available_width);
-  for (const char* name : kFoldingOrder) {
-    if (fitting >= kMinPadding) break;
-    for (TabGroup& group : groups) {
-      group.is_folded |= group.views.front()->group == name && group.views.size() > 1;
-    }
-    fitting = fitting_padding(ui, groups, available_width);
+  float list_width = 0;  // the list's tab names the current view if it has no tab
+  for (const View& v : views()) list_width = std::max(list_width, bold_width(ui, v.label + " ▾"));
+  float labels = list_width;
+  std::size_t tabs = 0;
+  while (tabs < kTabs) {
+    const float wider = labels + bold_width(ui, views()[tabs].label);
+    if (wider + 2 * ui.px(kMinPadding) * static_cast<float>(tabs + 2) > available_width) break;
+    labels = wider;
+    ++tabs;
   }
-  const double padding = fitting < kMinPadding ? kTwoLines : std::min(fitting, kMaxPadding);
+  const auto fitting =
+      static_cast<double>((available_width - labels) / ui.px(2)) / static_cast<double>(tabs + 1);
+  const double padding = std::clamp(fitting, kMinPadding, kMaxPadding);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-  for (std::size_t n = 0; n < groups.size(); ++n) {
-    const TabGroup& group = groups[n];
-    if (n > 0) {
-      const float width =
-          group_width(ui, group) + 2 * ui.px(padding) * static_cast<float>(group.tabs());
-      if (ImGui::GetContentRegionAvail().x < width + ui.px(kDivider)) {
-        ImGui::NewLine();
-      } else {
-        draw_divider(ui, kDivider);
-      }
-    }
-    if (group.is_folded) {
-      draw_folded(ui, state, group, padding);
+  const View* listed = nullptr;  // the current view if it has no tab
+  for (std::size_t n = 0; n < views().size(); ++n) {
+    if (n < tabs) {
+      draw_tab(ui, state, views()[n], padding);
       ImGui::SameLine(0, 0);
-      continue;
-    }
-    for (const View* v : group.views) {
-      draw_tab(ui, state, *v, padding);
-      ImGui::SameLine(0, 0);
+    } else if (views()[n].id == state.session->view.id) {
+      listed = &views()[n];
     }
   }
-  ImGui::NewLine();
+  const std::string label = listed != nullptr ? listed->label + " ▾" : kMore;
+  if (draw_tab_label(ui, label, "views.more", listed != nullptr, true, padding)) {
+    ImGui::OpenPopup("views");
+  }
+  const ImVec2 corner(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
+  hint(ui, "All other views.");
+  if (ImGui::IsPopupOpen("views")) ImGui::SetNextWindowPos(corner);
   ImGui::PopStyleVar();
+  draw_more_views(ui, state, tabs);
   ImGui::Dummy({0, ui.px(2)});
 }
 
@@ -306,6 +247,24 @@ float switch_width(const char* label) {
          2 * ImGui::GetStyle().ItemSpacing.x;
 }
 
+// Controls to draw: with simple controls, only those that the run and the settings make use of.
+ViewControls drawn_controls(const Ui& ui, const State& state) {
+  ViewControls controls = state.controls();
+  if (!ui.is_simple) return controls;
+  const ViewSettings& settings = state.session->view;
+  const ViewSettings defaults;
+  if (settings.colour_map == defaults.colour_map) controls.colours = ViewControls::Colours::None;
+  if (settings.colour_end == defaults.colour_end) controls.colour_ends.clear();
+  const bool has_pieces = controls.word_merging_refusal.empty();
+  controls.words = controls.words && (has_pieces || controls.special_tokens_refusal.empty());
+  const Values values = view_values(settings, settings.id);
+  std::erase_if(controls.parameters, [&](const Parameter& p) {
+    return (p.optional && !values.has(p.key)) ||
+           (controls.idle.contains(p.key) && is_initial(p, values));
+  });
+  return controls;
+}
+
 float colours_width(const Ui& ui, const ViewControls& controls) {
   const bool has_maps = controls.colours != ViewControls::Colours::None;
   const bool has_ends = controls.colour_ends.size() > 1;
@@ -347,11 +306,16 @@ void draw_play(Ui& ui, State& state) {
   hint(ui, play.help + key_hint(play));
 }
 
+// True if the line of parameters has content.
+bool has_strip(const ViewControls& controls, bool play_above) {
+  return !controls.parameters.empty() || (controls.animation && !play_above);
+}
+
 void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bool play_above,
                           float reserved, ParameterWidgets& widgets) {
   const ViewSettings& settings = state.session->view;
   const View& v = view(settings.id);
-  if (v.options.parameters.empty()) return;
+  if (!has_strip(controls, play_above)) return;
   Values values = view_values(settings, v.id);
   if (controls.animation && !play_above) {
     // Same height as the items that follow.
@@ -360,6 +324,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
     ImGui::PopStyleVar();
     ImGui::SameLine(0, ui.px(16));
   }
+  if (controls.parameters.empty()) return;
   if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, widgets,
                            reserved)) {
     set_view_values(state.session.edit().view, v.id, values);
@@ -456,10 +421,15 @@ float texts_width(const Ui& ui, const ViewSettings& settings) {
   return ImGui::CalcTextSize(texts_label(settings).c_str()).x + ui.px(20);
 }
 
+bool shows_texts_button(const Ui& ui, const ViewSettings& settings) {
+  const bool is_in_use = !settings.statistics_file.empty();
+  return view(settings.id).reads(Findings::heads.id) && (!ui.is_simple || is_in_use);
+}
+
 // Button that selects the texts on which heads are measured, in the view that sorts heads.
 void draw_texts_button(Ui& ui, State& state, const ViewControls& controls) {
   const ViewSettings& settings = state.session->view;
-  if (!view(settings.id).reads(Findings::heads.id)) return;
+  if (!shows_texts_button(ui, settings)) return;
   ImGui::SameLine(0, ui.px(16));
   const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
   const std::string label = texts_label(settings);
@@ -509,7 +479,7 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
                [&](Index i) { return head_note(state, old_layer, i); });
   if (layer != old_layer || head != old_head) state.select_head(layer, head);
   draw_part_chooser(ui, state);
-  const ViewControls controls = state.controls();
+  const ViewControls controls = drawn_controls(ui, state);
   // Commands that do not fit in the line of parameters may fit in the line above.
   const std::vector<const Action*> commands = view_actions(state);
   const float commands_width = actions_width(ui, commands), line = ImGui::GetContentRegionMax().x;
@@ -531,11 +501,11 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
     draw_play(ui, state);
   }
   draw_colours(ui, state, controls);
-  const bool measures_heads = view(settings.id).reads(Findings::heads.id);
-  const float reserved = measures_heads ? texts_width(ui, settings) + ui.px(16) : 0;
+  const float reserved =
+      shows_texts_button(ui, settings) ? texts_width(ui, settings) + ui.px(16) : 0;
   draw_view_parameters(ui, state, controls, play_above, reserved, widgets);
   if (!commands_above) {
-    draw_view_actions(ui, state, commands, view(settings.id).options.parameters.empty(), kBeside);
+    draw_view_actions(ui, state, commands, !has_strip(controls, play_above), kBeside);
   }
   draw_texts_button(ui, state, controls);
   for (const char* id : {Findings::errors.id, Findings::replaced.id}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/window/variant_selection.h"
+#include "app/window/widgets/parameter_edit.h"
 #include "core/model/config.h"
 
 namespace attnscope::window {
@@ -148,6 +149,20 @@ std::vector<Parameter> offered_parameters(const Info& info) {
     if (!parameter.scope.training) offered.push_back(parameter);
   }
   return offered;
+}
+
+std::vector<Parameter> essential_parameters(const std::vector<Parameter>& parameters,
+                                            const Values& values, const Values& model_values) {
+  const auto is_of_model = [&](const std::string& key) {
+    const auto own = values.all().find(key), inherited = model_values.all().find(key);
+    return own != values.all().end() && inherited != model_values.all().end() && *own == *inherited;
+  };
+  std::vector<Parameter> essential;
+  for (const Parameter& parameter : parameters) {
+    const bool is_in_use = !is_initial(parameter, values) && !is_of_model(parameter.key);
+    if (parameter.required || is_in_use) essential.push_back(parameter);
+  }
+  return essential;
 }
 
 std::optional<Choice> effective_variant(const State& state) {

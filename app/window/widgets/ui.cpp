@@ -174,9 +174,11 @@ std::vector<float> segment_widths(const Ui& ui, const std::vector<Segment>& choi
 
 }  // namespace
 
-int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected) {
+int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected,
+             float width) {
   int clicked = -1;
-  const float total = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
+  const float total = width > 0 ? width : ImGui::GetContentRegionAvail().x;
+  const float height = ImGui::GetFrameHeight();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const std::vector<float> widths = segment_widths(ui, choices, total);
   const float rounding = ImGui::GetStyle().FrameRounding;
@@ -187,17 +189,17 @@ int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int se
   float left = origin.x;
   for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
     const Segment& choice = choices[static_cast<std::size_t>(i)];
-    const float width = widths[static_cast<std::size_t>(i)];
+    const float extent_x = widths[static_cast<std::size_t>(i)];
     if (i > 0) ImGui::SameLine(0, 0);
     const ImVec2 corner(left, origin.y);
-    left += width;
+    left += extent_x;
     ImGui::SetCursorScreenPos(corner);
     ImGui::BeginDisabled(!choice.enabled);
-    if (invisible_button(choice.id, {width, height})) clicked = i;
+    if (invisible_button(choice.id, {extent_x, height})) clicked = i;
     const bool is_hovered = ImGui::IsItemHovered();
     ImGui::EndDisabled();
     mark(ui, std::string(id) + "." + choice.id);
-    const ImVec2 end(corner.x + width, corner.y + height);
+    const ImVec2 end(corner.x + extent_x, corner.y + height);
     const float inset = ui.px(2);
     if (i == selected || is_hovered) {
       draw.AddRectFilled({corner.x + inset, corner.y + inset}, {end.x - inset, end.y - inset},
@@ -207,7 +209,7 @@ int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int se
     const ImVec2 extent = ImGui::CalcTextSize(choice.label);
     const ImVec4& colour =
         i == selected ? ui.look->on_accent : (choice.enabled ? ui.look->text : ui.look->faint);
-    draw.AddText({corner.x + (width - extent.x) / 2, corner.y + (height - extent.y) / 2},
+    draw.AddText({corner.x + (extent_x - extent.x) / 2, corner.y + (height - extent.y) / 2},
                  packed(colour), choice.label);
     hint(ui, choice.hint);
   }

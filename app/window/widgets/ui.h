@@ -36,9 +36,12 @@ struct HintTimer {
 struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
-  double scale = 1;                // pixels per unit
-  bool shows_hints = true;         // false inside a group that has its own hint
-  bool space_markers = false;      // ViewSettings::space_markers
+  double scale = 1;            // pixels per unit
+  bool shows_hints = true;     // false inside a group that has its own hint
+  bool space_markers = false;  // ViewSettings::space_markers
+  // Settings::simple: panels show text, model, variant, encoding and view. Other settings appear
+  // only while they differ from their defaults, so that nothing in use is hidden.
+  bool is_simple = false;
   std::vector<KeyStroke> strokes;  // key strokes of this frame
   OpenList list;                   // state of the open list
   mutable HintTimer hint_timer;
@@ -73,14 +76,16 @@ void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4&
 // it for a moment. All tooltips use this function.
 void hint(const Ui& ui, std::string_view text);
 
-// Segmented control. Returns the index of the clicked segment, else -1.
+// Segmented control, `width` pixels wide (0: all available). Returns the index of the clicked
+// segment, else -1.
 struct Segment {
   const char* label;
   const char* hint;
   const char* id;
   bool enabled = true;
 };
-int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected);
+int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected,
+             float width = 0);
 
 // Button. `width` in pixels; 0: width of the label; -1: width of the panel.
 bool button(Ui& ui, const char* label, std::string_view id, bool primary = false, float width = 0);

@@ -202,13 +202,17 @@ void add_rows(ViewLayout& layout, const FlowTargets& targets, const FlowStory& s
 }
 
 std::function<std::optional<Hit>(Point)> hits(const FlowTargets& targets, const FlowStory& story) {
-  std::vector<std::pair<Box, Hit>> key_hits;
+  std::vector<std::pair<Box, Hit>> row_hits;
   const ViewSettings& view = story.session.view;
   for (const auto& [box, column] : targets.keys) {
-    key_hits.emplace_back(box, Hit{view.layer, view.head, story.numbers.query, column});
+    row_hits.emplace_back(box, Hit{view.layer, view.head, story.numbers.query, column});
   }
-  return [key_hits](Point p) -> std::optional<Hit> {
-    for (const auto& [box, hit] : key_hits) {
+  for (const auto& [box, token] : targets.tokens) {
+    const Index row = row_of_token(story.trace, story.tap, token);
+    if (row >= 0) row_hits.emplace_back(box, Hit{view.layer, view.head, row});
+  }
+  return [row_hits](Point p) -> std::optional<Hit> {
+    for (const auto& [box, hit] : row_hits) {
       if (box.contains(p)) return hit;
     }
     return std::nullopt;

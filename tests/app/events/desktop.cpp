@@ -80,12 +80,14 @@ void Display::use(const std::filesystem::path& folder) const {
 
 Program::Program(const Display& display, const std::filesystem::path& folder,
                  const std::vector<std::string>& arguments,
-                 const std::map<std::string, std::string>& environment)
+                 const std::map<std::string, std::string>& environment, Start start)
     : display_(display.name()), report_(folder / "report.json") {
   std::filesystem::remove(report_);
   std::vector<std::string> command = {testing::program_path(), "--report", report_.string()};
-  if (std::find(arguments.begin(), arguments.end(), "--tour") == arguments.end()) {
-    command.push_back("--no-tour");
+  const auto has = [&](const char* option) { return std::ranges::count(arguments, option) > 0; };
+  if (start == Start::Plain && !has("--tour")) command.push_back("--no-tour");
+  if (start == Start::Plain && !has("--controls")) {
+    command.insert(command.end(), {"--controls", "full"});
   }
   command.insert(command.end(), arguments.begin(), arguments.end());
   process_ = fork();

@@ -34,10 +34,13 @@ class Display {
 // reports, with a generous limit for slow machines.
 class Program {
  public:
+  // Plain: without opening moves, with full controls, unless the arguments say otherwise. First: as
+  // users see the first start.
+  enum class Start { Plain, First };
   // `folder`: folder of the program's configuration and reports.
   Program(const Display& display, const std::filesystem::path& folder,
           const std::vector<std::string>& arguments,
-          const std::map<std::string, std::string>& environment = {});
+          const std::map<std::string, std::string>& environment = {}, Start start = Start::Plain);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

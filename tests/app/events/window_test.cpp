@@ -205,12 +205,16 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
                    [](const Report& r) { return !r["widgets"].contains("dialog.close"); });
   program.press("Tab");
   program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
+  program.keep_screenshot("hidden-panels");
+  program.click("panels");  // the way back
+  program.wait_for("the panels", [](const Report& r) { return r["widgets"].contains("text"); });
 }
 
 // assets/docs/pictures/window.png, shown in the tour, is this screenshot.
 TEST_F(Window, MatchesReadmeScreenshot) {
   const Display display(1600, 1000);
-  Program program(display, folder_.path(), {"--size", "1600x1000", "--scale", "1", "--no-tour"});
+  Program program(display, folder_.path(),
+                  {"--size", "1600x1000", "--scale", "1", "--controls", "simple", "--no-tour"});
   const Report initial = program.wait_for("the pinned pair of a first start", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"].contains("pinned_key");
   });
@@ -273,22 +277,93 @@ TEST_F(Window, WorksWithoutComputeShaders) {
   program.keep_screenshot("opengl-3.3");
 }
 
-TEST_F(Window, TourStopsFiveTimesAndOpensOnce) {
-  Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
-  program.wait_for("a first picture", is_current);
-  program.keep_screenshot("tour-1");
-  for (int stop = 2; stop <= 5; ++stop) {
-    program.click("tour.next");
-    program.wait_for("the next stop", [&](const Report& r) { return r["tour_stop"] == stop - 1; });
-    program.keep_screenshot("tour-" + std::to_string(stop));
+// The first start plays Flow while three cards wait for acts.
+TEST_F(Window, FirstStartWaitsForThreeMoves) {
+  {
+    Program program(display_, folder_.path(), {"--size", "1280x800", "--scale", "1"}, {},
+                    Program::Start::First);
+    program.rest_pointer();
+    const auto waits_for = [](int move) {
+      return [move](const Report& r) { return is_current(r) && r["tour"] == move; };
+    };
+    const auto step = [](const Report& r) {
+      const Report& view = r["experiment"]["view"];
+      return view.contains("options") ? view["options"]["flow"]["step"].get<int>() : 12;
+    };
+    Report report = program.wait_for(
+        "Flow at play", [&](const Report& r) { return waits_for(0)(r) && step(r) < 12; });
+    EXPECT_EQ(report["experiment"]["view"]["type"], "flow");
+    EXPECT_TRUE(report["simple"].get<bool>());
+    program.keep_screenshot("first-start");
+    program.press("2");  // no key acts behind a card
+    program.press("s");
+    program.press("Tab");
+    const auto picture = report["widgets"]["picture"].get<std::vector<double>>();
+    // Tokens are in the upper left panel.
+    program.point_at(picture[0] + 45, picture[1] + 88);
+    report = program.wait_for("the second card", waits_for(1));
+    EXPECT_EQ(report["experiment"]["view"]["type"], "flow");
+    program.keep_screenshot("first-start-change");
+    const std::string text = report["experiment"]["text"].text();
+    program.click("text");
+    program.press("ctrl+Home");
+    program.type("Yes: ");
+    report = program.wait_for("the third card", waits_for(2));
+    EXPECT_EQ(report["experiment"]["text"].text(), "Yes: " + text);
+    program.drag("variant.window", 0.1, 0.3);
+    program.wait_for("the end", [](const Report& r) { return is_current(r) && r["tour"] == -1; });
+    program.keep_screenshot("first-start-done");
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0);
   }
-  program.click("tour.next");
-  program.wait_for("the end", [](const Report& r) { return r["tour_stop"] == -1; });
+  Program program(display_, folder_.path(), {}, {}, Program::Start::First);  // only once
+  EXPECT_EQ(program.wait_for("the last session", is_current)["tour"], -1);
+}
+
+TEST_F(Window, EscapeEndsOpeningMoves) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
+  program.wait_for("the cards", [](const Report& r) { return is_current(r) && r["tour"] == 0; });
+  program.click("text");
+  program.press("Escape");
+  program.wait_for("the end", [](const Report& r) { return r["tour"] == -1; });
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
-  // The tour opens automatically only once.
-  EXPECT_NE(read_file(file("attnscope/window.json")).find("\"tour_done\": true"),
-            std::string::npos);
+}
+
+// Simple controls fold rarely needed settings, but none that is in use.
+TEST_F(Window, SimpleControlsShowSettingsInUse) {
+  Program program(display_, folder_.path(),
+                  arguments({"--text", "the cat sat on the mat", "--controls", "simple"}));
+  const auto has = [](const Report& r, const std::string& id) { return r["widgets"].contains(id); };
+  Report report = program.wait_for("a first picture", is_current);
+  for (const char* id : {"text", "model", "variant.type", "position.type", "view.map"}) {
+    EXPECT_TRUE(has(report, id)) << id;
+  }
+  for (const char* id : {"scope.all", "structure", "causal.model", "backend.auto", "position.base",
+                         "position.style", "variant.score", "colour_map", "colour_end"}) {
+    EXPECT_FALSE(has(report, id)) << id;
+  }
+  program.keep_screenshot("simple");
+  program.click("controls.full");
+  program.click("causal.yes");
+  program.drag("position.base", 0.5, 0.7);
+  program.wait_for("another base", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("position");
+  });
+  program.click("controls.simple");
+  report = program.wait_for("simple controls", [&](const Report& r) {
+    return is_current(r) && r["simple"].get<bool>() && !has(r, "structure");
+  });
+  EXPECT_TRUE(has(report, "causal.yes"));
+  EXPECT_TRUE(has(report, "position.base"));
+  for (const char* id : {"position.dims", "variant.scale", "backend.auto"}) {
+    EXPECT_FALSE(has(report, id)) << id;
+  }
+  program.press("ctrl+l");
+  program.wait_for("full controls", [&](const Report& r) { return has(r, "structure"); });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+  EXPECT_NE(read_file(file("attnscope/window.json")).find("\"simple\": false"), std::string::npos);
 }
 
 TEST_F(Window, StepsThroughLesson) {
@@ -350,6 +425,18 @@ TEST_F(Window, DialogsReceiveAllKeys) {
     return r["experiment"]["view"]["type"] == "grid" && !r["widgets"].contains("palette.typed");
   });
   EXPECT_EQ(report["experiment"]["text"], "the cat");
+  program.press("ctrl+p");
+  program.wait_for("the palette",
+                   [](const Report& r) { return r["widgets"].contains("palette.typed"); });
+  program.type("lsh");
+  program.wait_for("the variant",
+                   [](const Report& r) { return r["widgets"].contains("palette.variant.lsh"); });
+  program.keep_screenshot("palette");
+  program.press("Return");
+  program.wait_for("the variant", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("variant") &&
+           r["experiment"]["variant"]["type"] == "lsh";
+  });
   // Hidden editors do not receive keys.
   program.click("text");
   program.press("F5");
@@ -789,7 +876,7 @@ TEST_F(Window, OffersNpyForSingleArrays) {
     return std::filesystem::path(report["export_path"].get<std::string>()).extension().string();
   };
   EXPECT_EQ(extension_after("npy"), ".npy");  // map
-  program.press("8");
+  program.open_view("rope");
   program.wait_for("RoPE", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["type"] == "rope";
   });
@@ -800,7 +887,7 @@ TEST_F(Window, OffersNpyForSingleArrays) {
 TEST_F(Window, ExportsAnimations) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
-  program.press("8");
+  program.open_view("rope");
   program.wait_for("RoPE", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["type"] == "rope";
   });
@@ -925,9 +1012,14 @@ TEST_F(Window, ComparesTwoSettings) {
   const std::string picture_b = new_picture(program, picture_a);
   program.wait_for("the status of run B",
                    [](const Report& r) { return r["widgets"].contains("shows_other"); });
+  // The panels describe B, too: B has the model's RoPE, A no encoding.
+  program.wait_for("the panels of run B",
+                   [](const Report& r) { return r["widgets"].contains("position.base"); });
   program.keep_screenshot("compare-shift");
   program.xdotool("keyup shift");
   EXPECT_EQ(new_picture(program, picture_b), picture_a);
+  program.wait_for("the panels of run A",
+                   [](const Report& r) { return !r["widgets"].contains("position.base"); });
   program.open_view("compare");
 
   program.click("edited.b");

@@ -22,6 +22,7 @@ TEST(Settings, RoundTripThroughFile) {
   settings.scale = 1.5;
   settings.left_width = 350;
   settings.panels = false;
+  settings.simple = false;
   settings.reduced_motion = true;
   settings.folder = "/tmp/ä \"quoted\"";
   settings.add_recent("/a");

@@ -283,9 +283,12 @@ TEST(State, ShiftShowsRunB) {
   EXPECT_EQ(pictured.view.id, "lines");
   EXPECT_EQ(pictured.view.head, 2);
   EXPECT_FALSE(pictured.b.has_value());
+  EXPECT_TRUE(state.edits_b());  // the panels describe the picture
+  EXPECT_EQ(state.edited().run.text, "b");
   state.session.edit().view.id = "compare";  // this view swaps both runs itself
   EXPECT_EQ(state.pictured_trace(), state.run.trace);
   EXPECT_EQ(state.pictured_session()->run.text, "a");
+  EXPECT_FALSE(state.edits_b());
   state.session.edit().view.id = "map";
   state.session.edit().b.reset();
   EXPECT_EQ(state.pictured_trace(), state.run.trace);

@@ -135,6 +135,35 @@ TEST(Actions, PresentationHasItsOwnTextSize) {
   EXPECT_LT(state.settings.scale, 2);
 }
 
+// On stage, a letter pressed by accident must not change the lesson's text or settings.
+TEST(Actions, LettersDoNotEditLessonOnStage) {
+  State state;
+  Lesson lesson;
+  lesson.steps.resize(1);
+  lesson.steps[0].session.run.text = "the lesson";
+  start_lesson(state, lesson);
+  set_presenting(state, true);
+  state.run.trace = std::make_shared<const Trace>();
+  const Session before = *state.session;
+  for (const char32_t letter : U"swxmpik") {
+    std::vector<KeyStroke> strokes = {character(letter)};
+    run_shortcuts(state, strokes, false);
+  }
+  EXPECT_EQ(*state.session, before);
+  EXPECT_FALSE(state.run.is_generating);
+  EXPECT_FALSE(state.dialogs.open());
+  set_presenting(state, false);
+  std::vector<KeyStroke> strokes = {character(U'k')};
+  run_shortcuts(state, strokes, false);
+  EXPECT_TRUE(state.dialogs.cost.open);
+}
+
+TEST(Actions, TabsHaveDigitKeys) {
+  for (std::size_t n = 0; n < kTabs; ++n) {
+    EXPECT_EQ(to_string(action("view." + views()[n].id).shortcuts.front()), std::to_string(n + 1));
+  }
+}
+
 TEST(Actions, EveryViewHasAKey) {
   for (const View& v : views()) EXPECT_FALSE(action("view." + v.id).shortcuts.empty()) << v.id;
   EXPECT_EQ(to_string(action("view." + views()[9].id).shortcuts.front()), "Ctrl+1");
@@ -208,19 +237,6 @@ TEST(Actions, UndoRestoresText) {
   run_shortcuts(state, undo, true);
   EXPECT_EQ(state.session->run.text, "first");
   EXPECT_EQ(state.text.edit.text(), "first");
-}
-
-TEST(Palette, IgnoresCase) {
-  const auto ids = [](const std::string& query) {
-    std::vector<std::string> result;
-    for (const Action* a : matching_actions(query)) result.push_back(a->id);
-    return result;
-  };
-  EXPECT_EQ(ids("").size(), actions().size());
-  ASSERT_FALSE(ids("EXPORT").empty());
-  EXPECT_EQ(ids("EXPORT").front(), "export");
-  EXPECT_EQ(ids("full screen").front(), "full_screen");
-  EXPECT_TRUE(ids("no such command").empty());
 }
 
 TEST(Shortcuts, AreReadable) {

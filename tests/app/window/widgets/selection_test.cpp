@@ -60,6 +60,25 @@ TEST(Selection, OmitsTrainingParameters) {
   EXPECT_EQ(choice_from_json(exit_rule, json, "exits").values.choice("oracle"), "correctness");
 }
 
+// Simple controls show what has no default, and what is in use: nothing in use is hidden.
+TEST(Selection, EssentialParametersHaveNoDefaultOrAreInUse) {
+  using Keys = std::vector<std::string>;
+  const auto keys = [](const Info& info, const Values& values, const Values& model_values) {
+    Keys list;
+    for (const Parameter& p : essential_parameters(info.parameters, values, model_values))
+      list.push_back(p.key);
+    return list;
+  };
+  const Info& full = variant("full");
+  Values values = default_values(full.parameters);
+  EXPECT_EQ(keys(full, values, {}), Keys{});
+  values.set("score", std::string("additive"));
+  EXPECT_EQ(keys(full, values, {}), Keys{"score"});
+  EXPECT_EQ(keys(full, values, values), Keys{});  // the model's own setting
+  const Info& local = variant("local");
+  EXPECT_EQ(keys(local, default_values(local.parameters), {}), Keys{"window"});
+}
+
 // Lists show the model's setting, the selected replacement, or "none".
 TEST(Selection, ListsShowCurrentChoice) {
   State state;

@@ -1,0 +1,155 @@
+#include "app/window/tour.h"
+
+#include <utility>
+
+#include "app/window/actions/actions.h"
+#include "app/window/jobs/play.h"
+#include "app/window/lesson.h"
+#include "app/window/salient_pairs.h"
+#include "app/window/state.h"
+#include "app/window/variant_selection.h"
+
+namespace attnscope::window {
+namespace {
+
+constexpr const char* kFlow = "flow";
+constexpr const char* kStep = "step";  // parameter of Flow
+constexpr const char* kLocal = "local";
+constexpr const char* kWindow = "window";  // parameter of Local window
+
+// Seconds for which an act must be unchanged: a pointer at rest, a word that is typed completely.
+constexpr double rest_seconds(TourMove move) {
+  return move == TourMove::Point ? 0.5 : move == TourMove::Change ? 1.2 : 0.8;
+}
+
+// Result of the act so far; nullopt: nothing done yet.
+std::optional<std::string> result_of(const State& state, TourMove move) {
+  const Tour& tour = state.tour;
+  if (move == TourMove::Point) {
+    const std::optional<Hit>& hit = state.view.hit;
+    const std::optional<Point>&start = tour.pointer, &now = state.view.pointer;
+    const bool has_moved =
+        tour.has_played && now && !(start && start->x == now->x && start->y == now->y);
+    if (!has_moved || !hit || (hit->query < 0 && hit->key < 0)) return std::nullopt;
+    return std::to_string(hit->query) + " " + std::to_string(hit->key);
+  }
+  if (move == TourMove::Change) {
+    const std::string& text = state.session->run.text;
+    return text != tour.text && state.is_current() ? std::optional(text) : std::nullopt;
+  }
+  const std::optional<Choice>& variant = state.session->run.variant;
+  if (!tour.local || !variant || variant->id != kLocal || variant == tour.local)
+    return std::nullopt;
+  return std::to_string(variant->values.integer(kWindow));
+}
+
+// Selects a local window for the last card. False if the model cannot have one.
+bool select_local(State& state) {
+  const Choice local{kLocal, {}};
+  if (!can_check_compatibility(state)) return false;
+  if (const std::string reason = variant_refusal(state, local, true); !reason.empty()) {
+    state.notify(reason);
+    return false;
+  }
+  state.selection.scope = ChoiceScope::All;
+  state.tour.previous = state.session->run.variant;
+  state.history.end_step();
+  select_variant(state, local, true);
+  state.tour.local = state.session->run.variant;
+  return true;
+}
+
+void start_animation(State& state) {
+  if (state.run.trace == nullptr || state.run.is_preview() || !state.is_current()) return;
+  // Follows the query of a salient pair unless a pair is pinned.
+  const bool has_query = state.session->view.pinned_query >= 0;
+  const bool was_searched = std::exchange(state.tour.has_searched, true);
+  if (!was_searched && !has_query && salient_pair_refusal(state).empty()) {
+    show_strong_pair(state);
+  }
+  if (state.run.salient_pairs.task != nullptr) return;
+  state.tour.has_played = true;
+  state.tour.pointer = state.view.pointer;
+  const bool is_allowed = state.session->view.id == kFlow && !state.settings.reduced_motion;
+  if (!is_allowed || state.view.play.is_on) return;
+  toggle_play(state);
+  state.view.play.is_recorded = true;  // no undo step
+}
+
+}  // namespace
+
+bool shows_tour(const State& state) {
+  return state.tour.is_on && !state.dialogs.open();
+}
+
+std::string tour_refusal(const State& state) {
+  if (state.lesson.lesson != nullptr) return "Leave the lesson first.";
+  if (state.session->b) return "Clear B first: the moves follow a single run.";
+  return view_objection(view(kFlow), state);
+}
+
+void start_tour(State& state) {
+  end_tour(state);
+  state.settings.panels = true;
+  state.settings.tour_done = true;
+  set_presenting(state, false);
+  state.history.end_step();
+  state.session.edit().view.id = kFlow;
+  state.tour = {};
+  state.tour.is_on = true;
+  state.tour.text = state.session->run.text;
+}
+
+void end_tour(State& state) {
+  if (!state.tour.is_on) return;
+  state.tour.is_on = false;
+  if (state.view.play.is_on && state.view.play.view == kFlow) {
+    state.view.play.is_on = false;
+    const bool was_recorded = same_session(state.session.snapshot(), state.history.current());
+    const auto& parameters = view(kFlow).options.parameters;
+    set_view_value(state.session.edit().view, kFlow, kStep,
+                   default_values(parameters).integer(kStep));
+    if (was_recorded) state.history.amend(state.session.snapshot());
+  }
+  if (state.tour.local && state.session->run.variant == state.tour.local) {
+    select_variant(state, state.tour.previous, false);
+  }
+}
+
+bool update_tour(State& state) {
+  Tour& tour = state.tour;
+  if (!tour.is_on) return false;
+  if (state.lesson.lesson != nullptr || state.presentation.is_on || !state.settings.panels) {
+    end_tour(state);
+    return true;
+  }
+  if (!tour.has_played) start_animation(state);
+  if (state.dialogs.open()) {
+    tour.act.reset();
+    return false;
+  }
+  const TourMove move = kTourMoves[tour.move];
+  std::optional<std::string> act = result_of(state, move);
+  if (act != tour.act) {
+    tour.act = std::move(act);
+    tour.act_since = state.seconds;
+  }
+  if (!tour.act || state.seconds < tour.act_since + rest_seconds(move)) return false;
+  tour.act.reset();
+  ++tour.move;
+  const bool can_continue = tour.move < kTourMoves.size() &&
+                            (kTourMoves[tour.move] != TourMove::Drag || select_local(state));
+  if (can_continue) return true;
+  const bool has_window = tour.local.has_value();
+  end_tour(state);
+  if (has_window) state.notify("Done: “Model default” removes the window.");
+  return true;
+}
+
+double tour_deadline(const State& state) {
+  const Tour& tour = state.tour;
+  if (!shows_tour(state) || !tour.act || tour.move >= kTourMoves.size()) return -1;
+  return tour.act_since + rest_seconds(kTourMoves[tour.move]);
+}
+
+}  // namespace attnscope::window
