@@ -27,6 +27,7 @@ constexpr BartLayout kLayouts[] = {{"bart", false, true, true},
                                    {"marian", false, false, false},
                                    {"pegasus", true, false, false}};
 constexpr Index kUnusedPositions = 2;
+constexpr const char* kPositions = "embed_positions.weight";  // of a stack
 
 // Reads a size that encoder and decoder share: "encoder_" and "decoder_" followed by `name`.
 Index shared_integer(JsonObject& object, const std::string& name, Index maximum) {
@@ -38,10 +39,10 @@ Index shared_integer(JsonObject& object, const std::string& name, Index maximum)
   return decoder;
 }
 
-Choice position_encoding(const BartLayout& layout) {
-  const char* id = layout.learned_positions ? "learned" : "sinusoidal";
+Choice position_encoding(bool learned) {
+  const char* id = learned ? "learned" : "sinusoidal";
   Choice choice{id, default_values(encoding(id).parameters)};
-  if (!layout.learned_positions) choice.values.set("style", std::string("half"));
+  if (!learned) choice.values.set("style", std::string("half"));
   return choice;
 }
 
@@ -75,7 +76,7 @@ ModelConfig read_bart_config(const Json& json, const std::string& path, const Ba
   if (object.flag_or("scale_embedding", false)) {
     c.model_options.embedding_scale = std::sqrt(static_cast<double>(c.width));
   }
-  c.groups = uniform_groups(c, default_variant(), position_encoding(layout));
+  c.groups = uniform_groups(c, default_variant(), position_encoding(layout.learned_positions));
   c.architecture = default_choice(architecture("encoder_decoder"));
   c.architecture.values.set("encoder_layers", object.integer("encoder_layers", 1, 1024));
   c.architecture.values.set("start",
@@ -93,18 +94,40 @@ void move_bart_attention(WeightMover& mover, const std::string& from, const std:
   mover.linear(from + "out_proj", to, "o", width, width, true);
 }
 
-// Checks the sinusoids that older versions store.
-void check_sinusoids(WeightMover& mover, const std::string& name) {
-  const ModelConfig& c = mover.model().config;
+// Sinusoids of the Hugging Face libraries, [context, width].
+Tensor sinusoids(const ModelConfig& c) {
   constexpr double kBase = 10000;
+  return sinusoid_table(to_doubles(first_positions(c.context)),
+                        sinusoid_frequencies(c.width, kBase), true);
+}
+
+// True if a stack of a layout with sinusoids stores a table of other numbers, as some released
+// models do. The libraries then use the table.
+bool stores_other_positions(TensorReader& reader, const ModelConfig& c, const std::string& prefix) {
   constexpr float kTolerance = 1e-3f;  // precision of 16-bit numbers
-  const Tensor stored = mover.reader().take(name, {c.context, c.width});
-  const Tensor waves = sinusoid_table(to_doubles(first_positions(c.context)),
-                                      sinusoid_frequencies(c.width, kBase), true);
-  for (Index n = 0; n < waves.size(); ++n) {
-    if (std::abs(stored[n] - waves[n]) <= kTolerance) continue;
-    mover.reader().fail("tensor " + name +
-                        ": expected sines and cosines of positions, found other numbers");
+  const Tensor waves = sinusoids(c);
+  for (const char* stack : {"encoder.", "decoder."}) {
+    const std::string name = prefix + stack + kPositions;
+    if (!reader.has(name)) continue;
+    const Tensor stored = reader.take(name, {c.context, c.width});
+    for (Index n = 0; n < waves.size(); ++n) {
+      if (!(std::abs(stored[n] - waves[n]) <= kTolerance)) return true;
+    }
+  }
+  return false;
+}
+
+// Moves the position table of a stack, if the model has position tables.
+void move_positions(WeightMover& mover, const BartLayout& layout, const std::string& theirs,
+                    const std::string& ours) {
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  if (c.groups[0][0].encoding.id != "learned") return;
+  if (layout.learned_positions || mover.has(theirs)) {
+    mover.positions(theirs, ours, c.context, layout.learned_positions ? kUnusedPositions : 0,
+                    c.width);
+  } else {  // only the other stack stores a table
+    model.weights.emplace(ours, Var(sinusoids(c)));
   }
 }
 
@@ -112,12 +135,7 @@ void check_sinusoids(WeightMover& mover, const std::string& name) {
 void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::string& theirs,
                      const std::string& ours, Index layers, bool cross) {
   const ModelConfig& c = mover.model().config;
-  const std::string positions = theirs + "embed_positions.weight";
-  if (layout.learned_positions) {
-    mover.positions(positions, ours + "embed.pos.embedding", c.context, kUnusedPositions, c.width);
-  } else if (mover.has(positions)) {
-    check_sinusoids(mover, positions);
-  }
+  move_positions(mover, layout, theirs + kPositions, ours + "embed.pos.embedding");
   if (layout.embedding_norm) {
     mover.norm(theirs + "layernorm_embedding", ours + "embed.norm", c.width);
   }
@@ -146,6 +164,9 @@ Model load_bart(const BartLayout& layout, const CheckpointSource& source) {
   WeightMover mover(reader, model);
   const bool unprefixed = reader.has("encoder.layers.0.fc1.weight");
   const std::string prefix = unprefixed ? "" : "model.";
+  if (!layout.learned_positions && stores_other_positions(reader, c, prefix)) {
+    model.config.groups = uniform_groups(c, default_variant(), position_encoding(true));
+  }
   std::string embedding;
   for (const char* name :
        {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}) {

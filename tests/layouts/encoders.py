@@ -251,6 +251,15 @@ def pegasus():
         **ONE, scale_embedding=True, activation_function="relu"))
 
 
+@layout("pegasus-table", "Pegasus with a stored table of positions", arrays_of=both_arrays)
+def pegasus_table():
+    model = pegasus()
+    with torch.no_grad():
+        for stack in (model.model.encoder, model.model.decoder):
+            stack.embed_positions.weight.copy_(0.7 * torch.randn(stack.embed_positions.weight.shape))
+    return model
+
+
 T5 = dict(
     vocab_size=VOCABULARY,
     d_model=32,
