@@ -3,7 +3,7 @@
 
 build_packages=(cmake ninja-build g++ pkg-config libimgui-dev libglfw3-dev libepoxy-dev
   libeigen3-dev libstb-dev nlohmann-json3-dev libcli11-dev libutf8proc-dev libonig-dev
-  libcairo2-dev libpango1.0-dev libgif-dev libpng-dev libzip-dev zlib1g-dev fonts-dejavu-core libgl1-mesa-dri libegl1 libgl1)
+  libcairo2-dev libpango1.0-dev libgif-dev libpng-dev libzip-dev zlib1g-dev fonts-inter fonts-dejavu-core libgl1-mesa-dri libegl1 libgl1)
 test_packages=(libgtest-dev zlib1g-dev libbenchmark-dev libx11-dev xvfb xauth xdotool python3)
 fuzz_packages=(clang-16 libclang-rt-16-dev)  # tests/fuzz/run.sh only
 

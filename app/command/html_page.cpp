@@ -13,7 +13,7 @@ constexpr const char* kStyle = R"(
   :root { --page: #121418; --card: #181a1f; --text: #e9ecf0; --faint: #a0a8b4; --line: #2c313a; }
 }
 body { margin: 0 auto; max-width: 1240px; padding: 2.5rem 1.5rem 4rem; background: var(--page);
-  color: var(--text); font: 16px/1.55 "DejaVu Sans", Verdana, sans-serif; }
+  color: var(--text); font: 16px/1.55 Inter, "DejaVu Sans", Verdana, sans-serif; }
 h1 { font-size: 1.7rem; margin: 0 0 .4rem; }
 h2 { font-size: 1.2rem; margin: 0; }
 p { margin: .3rem 0 1rem; color: var(--faint); }

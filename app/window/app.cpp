@@ -13,6 +13,7 @@
 #include "app/window/actions/actions.h"
 #include "app/window/error_text.h"
 #include "app/window/files.h"
+#include "app/window/font_texture.h"
 #include "app/window/jobs/generation.h"
 #include "app/window/jobs/play.h"
 #include "app/window/jobs/task_kinds.h"
@@ -342,7 +343,8 @@ void App::update_scale() {
 
 void App::frame() {
   lay_out_frame();
-  if (ui_.fonts.lacks_glyphs()) {  // the next frame has the missing characters
+  if (ui_.fonts.rasterise_missing(*ImGui::GetDrawData())) {  // the next frame has the glyphs
+    update_font_texture(atlas_, ui_.fonts.shaped().take_changes());
     frames_left_ = kSettleFrames;
   } else {
     try_to_show_frame();
@@ -365,7 +367,7 @@ void App::lay_out_frame() {
   ui_.report.begin_frame();
   ui_.space_markers = state_.session->view.space_markers;
   ui_.is_simple = state_.settings.simple;
-  state_.text.was_drawn = false;
+  state_.text.begin_frame();
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
   if (state_.session->view.id != last_view_) state_.clamp_view();  // the view has just opened
   last_view_ = state_.session->view.id;
@@ -374,8 +376,8 @@ void App::lay_out_frame() {
   ImGui::PushFont(ui_.fonts.body);
   draw_main_window(ui_, state_, panels_, painter_);
   ImGui::PopFont();
-  state_.text.is_focused &= state_.text.was_drawn;
-  const bool is_typing = ImGui::GetIO().WantTextInput || state_.text.is_focused;
+  state_.text.end_frame();
+  const bool is_typing = ImGui::GetIO().WantTextInput || state_.text.has_keyboard();
   // An open dialog receives all keys.
   if (!state_.dialogs.open()) run_shortcuts(state_, ui_.strokes, is_typing);
   // Cancels before drawing, which can be slow while the run occupies all processors.

@@ -11,6 +11,7 @@
 #include "app/gpu/context.h"
 #include "app/gpu/heat_map_painter.h"
 #include "app/window/actions/actions.h"
+#include "app/window/font_texture.h"
 #include "app/window/panels/speaker_panel.h"
 #include "core/base/json.h"
 
@@ -111,7 +112,12 @@ void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   ImGui::PopFont();
   if (!state.dialogs.open()) run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
   ImGui::Render();
-  if (!ui_.fonts.lacks_glyphs()) show(state);
+  if (ui_.fonts.rasterise_missing(*ImGui::GetDrawData())) {
+    frames_left_ = kSpeakerSettleFrames;
+    update_font_texture(atlas_, ui_.fonts.shaped().take_changes());
+  } else {
+    show(state);
+  }
 }
 
 void SpeakerWindow::show(const State& state) {

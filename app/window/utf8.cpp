@@ -6,6 +6,12 @@
 
 namespace attnscope::window {
 
+namespace {
+
+constexpr int kMaxCharacters = 16;  // longer clusters are split
+
+}  // namespace
+
 CodePoint code_point_at(std::string_view text, std::size_t offset) {
   constexpr char32_t kReplacement = 0xFFFD;
   const Character c = character_at(text, offset);
@@ -23,6 +29,24 @@ std::size_t previous_character(std::string_view text, std::size_t offset) {
     if (character_at(text.substr(0, offset), offset - bytes).size == bytes) return offset - bytes;
   }
   return offset > 0 ? offset - 1 : 0;
+}
+
+std::size_t next_cluster(std::string_view text, std::size_t offset) {
+  std::size_t end = next_character(text, offset);
+  if (end >= text.size() || (text[offset] >= 0 && text[end] >= 0)) return end;  // ASCII
+  for (int i = 0; i < kMaxCharacters; ++i) end = next_character(text, end);
+  const std::vector<std::size_t> starts = cluster_starts(text.substr(offset, end - offset));
+  return starts.size() > 1 ? offset + starts[1] : end;
+}
+
+std::size_t previous_cluster(std::string_view text, std::size_t offset) {
+  const std::size_t character = previous_character(text, offset);
+  std::size_t begin = character;
+  for (int i = 0; i < kMaxCharacters && begin > 0 && text[begin - 1] != '\n'; ++i) {
+    begin = previous_character(text, begin);
+  }
+  const std::vector<std::size_t> starts = cluster_starts(text.substr(begin, offset - begin));
+  return starts.empty() ? character : begin + starts.back();
 }
 
 std::string to_utf8(char32_t character) {

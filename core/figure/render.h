@@ -1,4 +1,4 @@
-// Export of display lists to PNG, SVG and PDF, with Cairo and Pango (DejaVu Sans, with the
+// Export of display lists to PNG, SVG and PDF, with Cairo and Pango (Inter, DejaVu Sans, and the
 // installed fonts for other scripts). Used by the window and the command line. Output is
 // deterministic: files contain no date and no random id.
 #pragma once

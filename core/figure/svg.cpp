@@ -58,7 +58,8 @@ class SvgWriter {
            std::string(" xmlns:xlink=\"http://www.w3.org/1999/xlink\"") +
            attribute("width", list.width) + attribute("height", list.height) + " viewBox=\"0 0 " +
            fixed(list.width, 2) + " " + fixed(list.height, 2) +
-           "\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n";
+           "\" font-family=\"Inter, 'DejaVu Sans', Verdana, sans-serif\" "
+           "style=\"font-feature-settings:'tnum'\">\n";
     for (const auto& [keyword, text] : metadata) {
       const std::string tag = keyword == "Title" ? "title" : "metadata";
       const std::string id = keyword == "Title" ? "" : " id=\"" + markup(keyword) + "\"";

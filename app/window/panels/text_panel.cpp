@@ -60,13 +60,25 @@ void draw_counts(Ui& ui, const State& state) {
   faint(ui, line);
 }
 
+// Draws a text box of one line for `text`. True if its text changed.
+bool draw_line(Ui& ui, State& state, TextBox& box, const std::string& text, const char* id,
+               const char* placeholder) {
+  if (box.edit.text() != text) box.edit.assign(text);
+  return draw_text_editor(ui, box,
+                          {.id = id,
+                           .placeholder = placeholder,
+                           .lines = 1,
+                           .keeps_line_breaks = false,
+                           .has_keyboard = !state.dialogs.open()},
+                          state.requests.clipboard);
+}
+
 // Target text of an encoder-decoder.
 void draw_target(Ui& ui, State& state) {
   heading(ui, "Target");
-  std::string target = state.edited().run.target;
-  ImGui::SetNextItemWidth(-1);
-  if (text_field(ui, "##target", target, "target", "Output so far")) {
-    state.edit().run.target = target;
+  if (draw_line(ui, state, state.text.target, state.edited().run.target, "target",
+                "Output so far")) {
+    state.edit().run.target = state.text.target.edit.text();
     state.edit().run.target_ids.clear();
   }
   hint(ui,
@@ -76,10 +88,9 @@ void draw_target(Ui& ui, State& state) {
 
 // Second sentence of an encoder's sentence pair.
 void draw_second(Ui& ui, State& state) {
-  std::string second = state.edited().run.second;
-  ImGui::SetNextItemWidth(-1);
-  if (text_field(ui, "##second", second, "second", "Second sentence (optional)")) {
-    state.edit().run.second = second;
+  if (draw_line(ui, state, state.text.second, state.edited().run.second, "second",
+                "Second sentence (optional)")) {
+    state.edit().run.second = state.text.second.edit.text();
     state.edit().run.ids.clear();
   }
   hint(ui,
@@ -154,12 +165,15 @@ void draw_text_panel(Ui& ui, State& state) {
   const bool has_target = architecture != nullptr && architecture->reads == Reads::SourceAndTarget;
   heading(ui, has_target ? "Source" : "Text", true);
   draw_samples(ui, state);
-  const float height =
-      static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
   if (state.text.edit.text() != state.edited().run.text) {
     state.text.edit.assign(state.edited().run.text);
   }
-  if (draw_text_editor(ui, state.text, height, "Type or drop a text here", !state.dialogs.open(),
+  if (draw_text_editor(ui, state.text,
+                       {.id = "text",
+                        .placeholder = "Type or drop a text here",
+                        .lines = kEditorLines,
+                        .keeps_line_breaks = true,
+                        .has_keyboard = !state.dialogs.open()},
                        state.requests.clipboard)) {
     state.edit().run.text = state.text.edit.text();
     state.edit().run.ids.clear();

@@ -31,7 +31,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .findings = key.findings.with(picture.live),
                   .canvas = {.width = key.width,
                              .height = key.height,
-                             .font_size = kBodySize,
+                             .font_size = kFigureSize,
                              .theme = theme,
                              .measure = measure,
                              .scale = ui.scale},
@@ -113,7 +113,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     state.view.pointer = Point{static_cast<double>(mouse.x - origin.x) / ui.scale,
                                static_cast<double>(mouse.y - origin.y) / ui.scale};
   }
-  const bool is_typing = state.text.is_focused || ImGui::GetIO().WantTextInput;
+  const bool is_typing = state.text.has_keyboard() || ImGui::GetIO().WantTextInput;
   state.view.shift = ImGui::GetIO().KeyShift && !is_typing;
   const std::optional<RunView>& b = state.session->b;
   Picture::Key key{state.pictured_trace(),

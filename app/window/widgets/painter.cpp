@@ -62,9 +62,8 @@ class Brush {
 
   void operator()(const Text& item) const {
     const double pixels = item.size * scale_;
-    ImFont* font = fonts_.nearest(pixels, item.bold);
+    const auto [font, size] = fonts_.sized(pixels, item.bold);
     const std::string text = on_screen(item.text);
-    const auto size = static_cast<float>(pixels);
     const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, text.c_str());
     const float shift =
         item.align == Align::Start ? 0 : (item.align == Align::Middle ? extent.x / 2 : extent.x);

@@ -14,8 +14,8 @@ bool is_space(char c) {
 // Offset in `line` with the column that `cursor` has in line `from`.
 std::size_t same_column(std::string_view text, TextLine from, TextLine line, std::size_t cursor) {
   std::size_t offset = line.begin;
-  for (std::size_t c = from.begin; c < cursor && offset < line.end; c = next_character(text, c)) {
-    offset = next_character(text, offset);
+  for (std::size_t c = from.begin; c < cursor && offset < line.end; c = next_cluster(text, c)) {
+    offset = next_cluster(text, offset);
   }
   return offset;
 }
@@ -34,9 +34,9 @@ std::vector<TextLine> wrap(std::string_view text, double width, const CharacterW
       continue;
     }
     const std::size_t next = next_character(text, offset);
-    const double step = advance(text.substr(offset));
+    const double step = advance(offset);
     // A space may overhang the edge, where it is invisible.
-    if (line_width + step > width && offset > begin && !is_space(text[offset])) {
+    if (step > 0 && line_width + step > width && offset > begin && !is_space(text[offset])) {
       const std::size_t end = break_offset > begin ? break_offset : offset;
       lines.push_back({begin, end});
       begin = break_offset = offset = end;
@@ -77,9 +77,9 @@ std::size_t TextEdit::target(Move motion, const std::vector<TextLine>& lines) co
   std::size_t offset = cursor_;
   switch (motion) {
     case Move::Left:
-      return previous_character(text_, offset);
+      return previous_cluster(text_, offset);
     case Move::Right:
-      return next_character(text_, offset);
+      return next_cluster(text_, offset);
     case Move::WordLeft:
       while (offset > 0 && is_space(text_[offset - 1])) --offset;
       while (offset > 0 && !is_space(text_[offset - 1])) --offset;
@@ -93,7 +93,7 @@ std::size_t TextEdit::target(Move motion, const std::vector<TextLine>& lines) co
     case Move::LineEnd: {
       // The position after a soft break belongs to the next line.
       const bool is_soft = line + 1 < lines.size() && lines[line + 1].begin == lines[line].end;
-      return is_soft ? previous_character(text_, lines[line].end) : lines[line].end;
+      return is_soft ? previous_cluster(text_, lines[line].end) : lines[line].end;
     }
     case Move::Up:
       return line == 0 ? 0 : same_column(text_, lines[line], lines[line - 1], cursor_);

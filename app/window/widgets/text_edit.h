@@ -16,8 +16,8 @@ struct TextLine {
   std::size_t begin = 0, end = 0;
 };
 
-// Width of the character at the start of the text.
-using CharacterWidth = std::function<double(std::string_view)>;
+// Width of the character at an offset; 0 for a character that shares the glyph of an earlier one.
+using CharacterWidth = std::function<double(std::size_t)>;
 
 // Lines no wider than `width`, broken after spaces where possible. At least one line; a text that
 // ends in a line break has an empty last line.

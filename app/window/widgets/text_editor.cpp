@@ -4,73 +4,89 @@
 #include <cmath>
 
 #include "app/window/utf8.h"
+#include "app/window/widgets/line_layout.h"
+#include "core/figure/text_shaping.h"
 
 namespace attnscope::window {
 namespace {
 
 constexpr float kLineSpacing = 1.25F;
-constexpr double kTabSpaces = 4;
 
-// Width in pixels of the first character as drawn: its glyph, or its code point if it has no glyph.
-double character_width(std::string_view text) {
-  const CodePoint code_point = code_point_at(text, 0);
-  const auto width_of = [](char32_t character) {
-    return static_cast<double>(advance(ImGui::GetFont(), ImGui::GetFontSize(), character));
-  };
-  if (code_point.value == '\n') return 0;
-  if (code_point.value == '\t') return kTabSpaces * width_of(' ');
-  if (is_drawable(code_point.value) && !(code_point.value == 0xFFFD && code_point.bytes == 1)) {
-    return width_of(code_point.value);
+// Widths in pixels of a text's characters, by offset.
+std::vector<float> character_widths(std::string_view text) {
+  std::vector<float> widths(text.size(), 0.0F);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view paragraph = text.substr(begin, end - begin);
+    const LineLayout layout(paragraph, is_rtl_paragraph(paragraph));
+    for (const LineLayout::Cluster& c : layout.clusters()) {
+      widths[begin + c.begin] = static_cast<float>(c.width);
+    }
+    begin = end + 1;
   }
-  // A code point drawn in place of a glyph is followed by a gap.
-  const float width = ImGui::CalcTextSize(on_screen(text.substr(0, code_point.bytes)).c_str()).x;
-  return static_cast<double>(width) + width_of(' ');
+  return widths;
+}
+
+std::vector<TextLine> wrap_to_width(const std::string& text, double width) {
+  const std::vector<float> widths = character_widths(text);
+  return wrap(text, width, [&](std::size_t offset) { return static_cast<double>(widths[offset]); });
+}
+
+bool is_in_rtl_paragraph(std::string_view text, const TextLine& line) {
+  const std::size_t line_break = line.begin == 0 ? text.npos : text.rfind('\n', line.begin - 1);
+  const std::size_t begin = line_break == text.npos ? 0 : line_break + 1;
+  return is_rtl_paragraph(text.substr(begin, text.find('\n', begin) - begin));
+}
+
+LineLayout lay_out_line(std::string_view text, const TextLine& line) {
+  return {text.substr(line.begin, line.end - line.begin), is_in_rtl_paragraph(text, line)};
 }
 
 // Position of the editor's lines on the screen.
 struct Layout {
   ImVec2 origin;      // top left corner of the first line, after scrolling
+  float width;        // pixels; paragraphs of a script from right to left end here
   float line_height;  // pixels
   std::vector<TextLine> lines;
   const std::string& text;
 
+  LineLayout line_layout(std::size_t line) const { return lay_out_line(text, lines[line]); }
+  float left_of(std::size_t line, const LineLayout& layout) const {
+    return is_in_rtl_paragraph(text, lines[line])
+               ? origin.x + width - static_cast<float>(layout.width())
+               : origin.x;
+  }
   float x_of(std::size_t line, std::size_t cursor) const {
-    double x = 0;
-    for (std::size_t c = lines[line].begin; c < cursor; c = next_character(text, c)) {
-      x += character_width(std::string_view(text).substr(c));
-    }
-    return origin.x + static_cast<float>(x);
+    const LineLayout layout = line_layout(line);
+    return left_of(line, layout) +
+           static_cast<float>(layout.position_of(cursor - lines[line].begin));
   }
   float y_of(std::size_t line) const { return origin.y + static_cast<float>(line) * line_height; }
   std::size_t cursor_at(ImVec2 point) const {
     const float row = std::floor((point.y - origin.y) / line_height);
     const auto line =
         static_cast<std::size_t>(std::clamp(row, 0.0F, static_cast<float>(lines.size() - 1)));
-    float x = origin.x;
-    for (std::size_t c = lines[line].begin; c < lines[line].end; c = next_character(text, c)) {
-      const auto step = static_cast<float>(character_width(std::string_view(text).substr(c)));
-      if (point.x < x + step / 2) return c;
-      x += step;
-    }
-    return lines[line].end;
+    const LineLayout layout = line_layout(line);
+    return lines[line].begin +
+           layout.offset_at(static_cast<double>(point.x - left_of(line, layout)));
   }
 };
 
-void use_mouse(TextPanel& panel, const Layout& layout, bool is_hovered) {
+void use_mouse(TextBox& box, const Layout& layout, bool is_hovered) {
   const ImGuiIO& io = ImGui::GetIO();
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    panel.is_focused = is_hovered;
-    panel.is_dragging = is_hovered;
-    if (is_hovered) panel.edit.place(layout.cursor_at(io.MousePos), io.KeyShift);
+    box.is_focused = is_hovered;
+    box.is_dragging = is_hovered;
+    if (is_hovered) box.edit.place(layout.cursor_at(io.MousePos), io.KeyShift);
   }
   if (is_hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    panel.edit.select_word(layout.cursor_at(io.MousePos));
-    panel.is_dragging = false;
+    box.edit.select_word(layout.cursor_at(io.MousePos));
+    box.is_dragging = false;
   }
-  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) panel.is_dragging = false;
-  if (panel.is_dragging) panel.edit.place(layout.cursor_at(io.MousePos), true);
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) box.is_dragging = false;
+  if (box.is_dragging) box.edit.place(layout.cursor_at(io.MousePos), true);
   if (is_hovered && io.MouseWheel != 0) {
-    panel.scroll -= static_cast<double>(io.MouseWheel * layout.line_height) * 2;
+    box.scroll -= static_cast<double>(io.MouseWheel * layout.line_height) * 2;
   }
 }
 
@@ -88,7 +104,7 @@ constexpr MoveKey kMoves[] = {
 };
 
 // Ctrl with a letter: clipboard and select all. True if handled.
-bool handle_command(TextEdit& edit, const KeyStroke& stroke,
+bool handle_command(TextEdit& edit, const KeyStroke& stroke, const TextEditorOptions& options,
                     std::optional<std::string>& clipboard) {
   const std::string& key = stroke.key;
   if (key == "a") {
@@ -97,24 +113,36 @@ bool handle_command(TextEdit& edit, const KeyStroke& stroke,
     clipboard = edit.selected_text();
     if (key == "x") edit.insert("");
   } else if (key == "v") {
-    const char* pasted = ImGui::GetClipboardText();
-    if (pasted != nullptr) edit.insert(pasted);
+    const char* clipboard_text = ImGui::GetClipboardText();
+    std::string pasted = clipboard_text != nullptr ? clipboard_text : "";
+    if (!options.keeps_line_breaks) std::ranges::replace(pasted, '\n', ' ');
+    if (!pasted.empty()) edit.insert(pasted);
   } else {
     return false;
   }
   return true;
 }
 
+// Moves by Left and Right follow the screen, where offsets may increase from right to left.
+std::string_view logical_key(const TextEdit& edit, std::string_view key,
+                             const std::vector<TextLine>& lines) {
+  if (key != "Left" && key != "Right") return key;
+  const TextLine& line = lines[line_of(lines, edit.cursor())];
+  if (!lay_out_line(edit.text(), line).is_rtl_at(edit.cursor() - line.begin)) return key;
+  return key == "Left" ? "Right" : "Left";
+}
+
 // Handles a stroke. True if the editor uses it.
-bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<TextLine>& lines,
-                   std::optional<std::string>& clipboard) {
-  TextEdit& edit = panel.edit;
+bool handle_stroke(TextBox& box, const KeyStroke& stroke, const std::vector<TextLine>& lines,
+                   const TextEditorOptions& options, std::optional<std::string>& clipboard) {
+  TextEdit& edit = box.edit;
   if (stroke.character != 0) {
     edit.insert(to_utf8(stroke.character));
     return true;
   }
+  const std::string_view key = logical_key(edit, stroke.key, lines);
   for (const MoveKey& m : kMoves) {
-    if (stroke.key != m.key) continue;
+    if (key != m.key) continue;
     edit.move(stroke.control ? m.control_move : m.move, stroke.shift, lines);
     return true;
   }
@@ -123,23 +151,24 @@ bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<
     edit.erase(stroke.control ? Move::WordLeft : Move::Left, lines);
   } else if (stroke.key == "Delete") {
     edit.erase(stroke.control ? Move::WordRight : Move::Right, lines);
-  } else if (stroke.key == "Enter") {
+  } else if (stroke.key == "Enter" && options.keeps_line_breaks) {
     edit.insert("\n");
-  } else if (stroke.key == "Escape") {
-    panel.is_focused = false;
+  } else if (stroke.key == "Escape" || stroke.key == "Enter") {
+    box.is_focused = false;
   } else {
-    return stroke.control && handle_command(edit, stroke, clipboard);
+    return stroke.control && handle_command(edit, stroke, options, clipboard);
   }
   return true;
 }
 
-void handle_strokes(Ui& ui, TextPanel& panel, double width, std::optional<std::string>& clipboard) {
+void handle_strokes(Ui& ui, TextBox& box, double width, const TextEditorOptions& options,
+                    std::optional<std::string>& clipboard) {
   for (KeyStroke& stroke : ui.strokes) {
-    if (stroke.is_handled || !panel.is_focused) continue;
-    const std::vector<TextLine> lines = wrap(panel.edit.text(), width, character_width);
-    if (handle_stroke(panel, stroke, lines, clipboard)) {
+    if (stroke.is_handled || !box.is_focused) continue;
+    const std::vector<TextLine> lines = wrap_to_width(box.edit.text(), width);
+    if (handle_stroke(box, stroke, lines, options, clipboard)) {
       stroke.is_handled = true;
-      panel.scrolls_to_cursor = true;
+      box.scrolls_to_cursor = true;
     }
   }
 }
@@ -149,11 +178,34 @@ void draw_selection(Ui& ui, const TextEdit& edit, const Layout& layout, ImDrawLi
   for (std::size_t i = 0; begin < end && i < layout.lines.size(); ++i) {
     const TextLine& line = layout.lines[i];
     if (line.end < begin || line.begin >= end) continue;
-    const float left = layout.x_of(i, std::max(begin, line.begin));
-    float right = layout.x_of(i, std::min(end, line.end));
-    if (end > line.end) right += ui.px(4);  // the line break is selected too
-    draw.AddRectFilled({left, layout.y_of(i)}, {right, layout.y_of(i) + layout.line_height},
-                       packed(ui.look->accent, 0.28F));
+    const LineLayout line_layout = layout.line_layout(i);
+    const float origin = layout.left_of(i, line_layout), y = layout.y_of(i);
+    const auto draw_box = [&](double left, double right) {
+      draw.AddRectFilled({origin + static_cast<float>(left), y},
+                         {origin + static_cast<float>(right), y + layout.line_height},
+                         packed(ui.look->accent, 0.28F));
+    };
+    // One box per run of selected characters that are next to each other.
+    double left = 0, right = -1;
+    for (const LineLayout::Cluster& c : line_layout.clusters()) {
+      if (line.begin + c.begin < begin || line.begin + c.end > end) continue;
+      const bool continues =
+          std::abs(c.left - right) < 0.5 || std::abs(c.left + c.width - left) < 0.5;
+      if (right >= left && continues) {
+        left = std::min(left, c.left);
+        right = std::max(right, c.left + c.width);
+        continue;
+      }
+      if (right >= left) draw_box(left, right);
+      left = c.left;
+      right = c.left + c.width;
+    }
+    if (right >= left) draw_box(left, right);
+    if (end > line.end) {  // the line break is selected too
+      const double edge = is_in_rtl_paragraph(layout.text, line) ? -static_cast<double>(ui.px(4))
+                                                                 : line_layout.width();
+      draw_box(edge, edge + static_cast<double>(ui.px(4)));
+    }
   }
 }
 
@@ -162,82 +214,75 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
   for (std::size_t i = 0; i < layout.lines.size(); ++i) {
     const float y = layout.y_of(i);
     if (y > bottom || y + layout.line_height < top) continue;
-    const TextLine& line = layout.lines[i];
-    float x = layout.origin.x;
-    // Draws nothing for a tab, and a faint code point for a character without a glyph.
-    for (std::size_t c = line.begin; c < line.end;) {
-      const std::size_t next = next_character(layout.text, c);
-      const std::string_view character = std::string_view(layout.text).substr(c, next - c);
-      const std::string text = on_screen(character);
-      if (character != "\t") {
-        const bool has_glyph = text == character;
-        draw.AddText({std::floor(x), std::floor(y + offset)},
-                     packed(has_glyph ? ui.look->text : ui.look->faint), text.c_str());
-      }
-      x += static_cast<float>(character_width(character));
-      c = next;
+    const LineLayout line = layout.line_layout(i);
+    const float left = layout.left_of(i, line);
+    for (const LineLayout::Run& run : line.runs()) {
+      draw.AddText({std::floor(left + static_cast<float>(run.left)), std::floor(y + offset)},
+                   packed(run.is_code_point ? ui.look->faint : ui.look->text), run.drawn.c_str());
     }
   }
 }
 
 }  // namespace
 
-bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      bool has_keyboard, std::optional<std::string>& clipboard) {
-  panel.was_drawn = true;
+bool draw_text_editor(Ui& ui, TextBox& box, const TextEditorOptions& options,
+                      std::optional<std::string>& clipboard) {
+  box.was_drawn = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  invisible_button("editor", {width, height});
-  mark(ui, "text");
+  const float line_height = std::round(ImGui::GetTextLineHeight() * kLineSpacing);
+  const ImVec2 padding(ui.px(9), ui.px(options.lines > 1 ? 7 : 3));
+  const float height = std::round(static_cast<float>(options.lines) * line_height) + 2 * padding.y;
+  invisible_button(options.id, {width, height});
+  mark(ui, options.id);
   const bool is_hovered = ImGui::IsItemHovered();
   if (is_hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
 
-  const ImVec2 padding(ui.px(9), ui.px(7));
-  const float line_height = std::round(ImGui::GetTextLineHeight() * kLineSpacing);
   const auto wrap_width = static_cast<double>(width - 2 * padding.x);
-  const std::string previous_text = panel.edit.text();
+  const std::string previous_text = box.edit.text();
   const auto lay_out = [&] {
-    return Layout{{origin.x + padding.x, origin.y + padding.y - static_cast<float>(panel.scroll)},
+    return Layout{{origin.x + padding.x, origin.y + padding.y - static_cast<float>(box.scroll)},
+                  static_cast<float>(wrap_width),
                   line_height,
-                  wrap(panel.edit.text(), wrap_width, character_width),
-                  panel.edit.text()};
+                  wrap_to_width(box.edit.text(), wrap_width),
+                  box.edit.text()};
   };
-  use_mouse(panel, lay_out(), is_hovered);
-  if (has_keyboard) handle_strokes(ui, panel, wrap_width, clipboard);
+  use_mouse(box, lay_out(), is_hovered);
+  if (options.has_keyboard) handle_strokes(ui, box, wrap_width, options, clipboard);
 
   Layout layout = lay_out();
-  const std::size_t cursor_line = line_of(layout.lines, panel.edit.cursor());
+  const std::size_t cursor_line = line_of(layout.lines, box.edit.cursor());
   const float inner_height = height - 2 * padding.y;
   const auto total = static_cast<double>(line_height) * static_cast<double>(layout.lines.size());
-  if (panel.scrolls_to_cursor) {
+  if (box.scrolls_to_cursor) {
     const auto top = static_cast<double>(line_height) * static_cast<double>(cursor_line);
     const double lowest = top + static_cast<double>(line_height - inner_height);
-    panel.scroll = std::clamp(panel.scroll, std::max(lowest, 0.0), std::max(top, 0.0));
-    panel.scrolls_to_cursor = false;
+    box.scroll = std::clamp(box.scroll, std::max(lowest, 0.0), std::max(top, 0.0));
+    box.scrolls_to_cursor = false;
   }
   const double lowest = std::max(0.0, total - static_cast<double>(inner_height));
-  panel.scroll = panel.scrolls_to_end ? lowest : std::clamp(panel.scroll, 0.0, lowest);
-  panel.scrolls_to_end = false;
-  layout.origin.y = origin.y + padding.y - static_cast<float>(panel.scroll);
+  box.scroll = box.scrolls_to_end ? lowest : std::clamp(box.scroll, 0.0, lowest);
+  box.scrolls_to_end = false;
+  layout.origin.y = origin.y + padding.y - static_cast<float>(box.scroll);
 
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 end(origin.x + width, origin.y + height);
   const float rounding = ImGui::GetStyle().FrameRounding;
   draw.AddRectFilled(origin, end, packed(ui.look->field), rounding);
-  draw.AddRect(origin, end, packed(panel.is_focused ? ui.look->accent : ui.look->line), rounding, 0,
-               panel.is_focused ? ui.px(1.5) : ui.px(1));
+  draw.AddRect(origin, end, packed(box.is_focused ? ui.look->accent : ui.look->line), rounding, 0,
+               box.is_focused ? ui.px(1.5) : ui.px(1));
   draw.PushClipRect({origin.x, origin.y + ui.px(3)}, {end.x, end.y - ui.px(3)}, true);
-  if (layout.text.empty()) draw.AddText(layout.origin, packed(ui.look->faint), placeholder);
-  draw_selection(ui, panel.edit, layout, draw);
+  if (layout.text.empty()) draw.AddText(layout.origin, packed(ui.look->faint), options.placeholder);
+  draw_selection(ui, box.edit, layout, draw);
   draw_lines(ui, layout, draw, origin.y, end.y);
-  if (panel.is_focused) {
-    const float x = std::floor(layout.x_of(cursor_line, panel.edit.cursor()));
+  if (box.is_focused) {
+    const float x = std::floor(layout.x_of(cursor_line, box.edit.cursor()));
     const float y = layout.y_of(cursor_line);
     draw.AddRectFilled({x, y + ui.px(1)}, {x + ui.px(1.5), y + line_height - ui.px(1)},
                        packed(ui.look->text));
   }
   draw.PopClipRect();
-  return panel.edit.text() != previous_text;
+  return box.edit.text() != previous_text;
 }
 
 }  // namespace attnscope::window

@@ -1,4 +1,4 @@
-// Draws a TextPanel's text with cursor and selection, and edits it with this frame's input.
+// Draws a TextBox' text with cursor and selection, and edits it with this frame's input.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,16 @@
 
 namespace attnscope::window {
 
+struct TextEditorOptions {
+  const char* id;           // reported for tests
+  const char* placeholder;  // visible while the text is empty
+  double lines;             // visible lines
+  bool keeps_line_breaks;   // false: Enter ends the input
+  bool has_keyboard;        // false while an open dialog has the keyboard
+};
+
 // Fills the available width. Returns true if the text changed. Copied text goes to `clipboard`.
-// `has_keyboard`: false while an open dialog has the keyboard.
-bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      bool has_keyboard, std::optional<std::string>& clipboard);
+bool draw_text_editor(Ui& ui, TextBox& box, const TextEditorOptions& options,
+                      std::optional<std::string>& clipboard);
 
 }  // namespace attnscope::window

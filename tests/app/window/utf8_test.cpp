@@ -26,6 +26,20 @@ TEST(Utf8, StepsBackwardOverSameCharacters) {
   EXPECT_EQ(forward, back);
 }
 
+TEST(Utf8, StepsOverClusters) {
+  const std::string text = "ae\u0301👩‍🚀z\xFF\n中";
+  const std::vector<std::size_t> expected = {0, 1, 4, 15, 16, 17, 18};
+  std::vector<std::size_t> forward, back;
+  for (std::size_t offset = 0; offset < text.size(); offset = next_cluster(text, offset))
+    forward.push_back(offset);
+  for (std::size_t offset = text.size(); offset > 0;) {
+    offset = previous_cluster(text, offset);
+    back.insert(back.begin(), offset);
+  }
+  EXPECT_EQ(forward, expected);
+  EXPECT_EQ(back, expected);
+}
+
 TEST(Utf8, InvalidBytesAreSeparateCharacters) {
   const std::string text = "\xE4\xB8";  // incomplete character
   EXPECT_EQ(code_point_at(text, 0).value, U'\xFFFD');

@@ -1,0 +1,15 @@
+// The font atlas' texture.
+#pragma once
+
+#include <imgui.h>
+
+#include <vector>
+
+#include "app/window/widgets/shaped_glyphs.h"
+
+namespace attnscope::window {
+
+// Copies boxes of the atlas' pixels to its texture. Requires the context that owns the texture.
+void update_font_texture(const ImFontAtlas& atlas, const std::vector<TextureBox>& boxes);
+
+}  // namespace attnscope::window

@@ -1,0 +1,151 @@
+#include "core/figure/text_shaping.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/figure/pango_text.h"
+#include "core/text/unicode.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMeasuredSize = 64;  // pixels; widths are proportional to the font size
+
+enum class Direction { None, LeftToRight, RightToLeft };
+
+Direction direction_of(std::int32_t code) {
+  if (code < 0) return Direction::None;
+  switch (utf8proc_get_property(code)->bidi_class) {
+    case UTF8PROC_BIDI_CLASS_L:
+      return Direction::LeftToRight;
+    case UTF8PROC_BIDI_CLASS_R:
+    case UTF8PROC_BIDI_CLASS_AL:
+      return Direction::RightToLeft;
+    default:
+      return Direction::None;
+  }
+}
+
+// Clusters of a run in logical order.
+std::vector<ShapedCluster> clusters_of(PangoGlyphItem* run, const char* text) {
+  std::vector<ShapedCluster> clusters;
+  const bool is_rtl = (run->item->analysis.level & 1) != 0;
+  const PangoGlyphInfo* glyphs = run->glyphs->glyphs;
+  PangoGlyphItemIter iterator;
+  for (gboolean is_valid = pango_glyph_item_iter_init_start(&iterator, run, text); is_valid;
+       is_valid = pango_glyph_item_iter_next_cluster(&iterator)) {
+    ShapedCluster cluster{.begin = static_cast<std::size_t>(iterator.start_index),
+                          .end = static_cast<std::size_t>(iterator.end_index),
+                          .is_rtl = is_rtl};
+    const int step = is_rtl ? -1 : 1;
+    for (int glyph = iterator.start_glyph; glyph != iterator.end_glyph; glyph += step) {
+      cluster.advance += glyphs[glyph].geometry.width / (PANGO_SCALE * kMeasuredSize);
+      cluster.has_glyphs &= (glyphs[glyph].glyph & PANGO_GLYPH_UNKNOWN_FLAG) == 0;
+    }
+    clusters.push_back(cluster);
+  }
+  return clusters;
+}
+
+struct DestroySurface {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+};
+struct DestroyCairo {
+  void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
+};
+
+// Straight alpha, from Cairo's premultiplied 0xAARRGGBB.
+void read_pixels(cairo_surface_t* surface, TextRaster& raster) {
+  cairo_surface_flush(surface);
+  const unsigned char* pixels = cairo_image_surface_get_data(surface);
+  const int stride = cairo_image_surface_get_stride(surface);
+  Image& image = raster.image;
+  image.rgba.resize(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) *
+                    4);
+  std::uint8_t* out = image.rgba.data();
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x, out += 4) {
+      std::uint32_t pixel = 0;
+      std::memcpy(&pixel, pixels + static_cast<std::ptrdiff_t>(y) * stride + 4 * x, sizeof pixel);
+      const std::uint32_t alpha = pixel >> 24;
+      for (int channel = 0; channel < 3; ++channel) {
+        const std::uint32_t value = pixel >> (16 - 8 * channel) & 0xFF;
+        raster.is_coloured |= value != alpha;
+        const std::uint32_t straight = alpha == 0 ? 255 : (value * 255 + alpha / 2) / alpha;
+        out[channel] = static_cast<std::uint8_t>(std::min(straight, 255U));
+      }
+      out[3] = static_cast<std::uint8_t>(alpha);
+    }
+  }
+}
+
+}  // namespace
+
+bool is_rtl_label(std::string_view text) {
+  if (!text.empty() && text[0] >= '0' && text[0] <= '9') return false;
+  bool is_rtl = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    const Direction direction = direction_of(c.code);
+    if (direction == Direction::LeftToRight) return false;
+    is_rtl |= direction == Direction::RightToLeft;
+    at += c.size;
+  }
+  return is_rtl;
+}
+
+bool is_rtl_paragraph(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    const Direction direction = direction_of(c.code);
+    if (direction != Direction::None) return direction == Direction::RightToLeft;
+    at += c.size;
+  }
+  return false;
+}
+
+std::vector<ShapedCluster> shape_line(std::string_view line, bool is_rtl) {
+  std::vector<ShapedCluster> clusters;
+  const std::string text(line);
+  const PangoLayoutPtr layout = make_layout(text, kMeasuredSize, false, is_rtl);
+  const PangoLayoutLine* first_line = pango_layout_get_line_readonly(layout.get(), 0);
+  for (const GSList* node = first_line->runs; node != nullptr; node = node->next) {
+    std::vector<ShapedCluster> run =
+        clusters_of(static_cast<PangoGlyphItem*>(node->data), text.c_str());
+    if (!run.empty() && run.front().is_rtl) std::reverse(run.begin(), run.end());
+    clusters.insert(clusters.end(), run.begin(), run.end());
+  }
+  return clusters;
+}
+
+TextRaster rasterise_line(std::string_view line, bool is_rtl, double size, bool bold) {
+  const PangoLayoutPtr layout = make_layout(std::string(line), size, bold, is_rtl);
+  PangoRectangle ink;
+  pango_layout_get_pixel_extents(layout.get(), &ink, nullptr);
+  const double baseline =
+      static_cast<double>(pango_layout_get_baseline(layout.get())) / PANGO_SCALE;
+  constexpr int kMargin = 1;  // pixels, for antialiasing
+  TextRaster raster;
+  raster.left = ink.x - kMargin;
+  raster.top = static_cast<int>(std::floor(ink.y - baseline)) - kMargin;
+  raster.image.width = ink.width + 2 * kMargin;
+  raster.image.height = ink.height + 2 * kMargin + 1;
+  const std::unique_ptr<cairo_surface_t, DestroySurface> surface(
+      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, raster.image.width, raster.image.height));
+  if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
+    throw WorkError("text: out of memory for glyphs");
+  }
+  const std::unique_ptr<cairo_t, DestroyCairo> cairo(cairo_create(surface.get()));
+  cairo_set_source_rgb(cairo.get(), 1, 1, 1);
+  cairo_move_to(cairo.get(), -raster.left, -raster.top - baseline);
+  pango_cairo_show_layout(cairo.get(), layout.get());
+  read_pixels(surface.get(), raster);
+  return raster;
+}
+
+}  // namespace attnscope
