@@ -12,32 +12,6 @@
 namespace attnscope {
 namespace {
 
-// Multiplications between two calls of check_stop(): a few milliseconds on one core. A block has at
-// least kMinRows rows; otherwise reading w would cost more time than the arithmetic.
-constexpr Index kMultiplicationsPerBlock = 600'000'000;
-constexpr Index kMinRows = 16;
-
-// Computes product(x), in blocks of rows unless `in_one_block`. Gradients require a single block.
-template <class Product>
-Var multiply_in_blocks(const Var& x, Index columns, bool in_one_block, const Product& product) {
-  check_stop();
-  const Index rows = x.dim(0);
-  const Index block =
-      std::max(kMinRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * columns));
-  if (rows <= block || in_one_block) return product(x);
-  Tensor result({rows, columns});
-  for (Index first = 0; first < rows; first += block) {
-    const Tensor part = product(x.value().slice(first, std::min(block, rows - first))).value();
-    std::copy_n(part.data(), part.size(), result.data() + first * columns);
-    check_stop();
-  }
-  return result;
-}
-
-bool requires_gradient(const Var& x, const Var& w) {
-  return x.requires_gradient() || w.requires_gradient();
-}
-
 Var add_bias(const Var& product, const Var& bias) {
   return bias.defined() ? add(product, bias) : product;
 }
@@ -49,28 +23,22 @@ const Var& weight(const Model& model, const std::string& name) {
 }  // namespace
 
 Var linear(const Var& x, const Var& w, const Var& bias) {
-  return add_bias(multiply_in_blocks(x, w.dim(1), requires_gradient(x, w),
-                                     [&](const Var& rows) { return matmul(rows, w); }),  // [n, out]
-                  bias);
+  check_stop();
+  return add_bias(matmul(x, w), bias);  // [n, out]
 }
 
 Var linear(const Var& x, const NarrowMatrix& w, const Var& bias) {
   if (x.requires_gradient()) return linear(x, Var(w.to_tensor()), bias);
-  return add_bias(multiply_in_blocks(x, w.columns, false,
-                                     [&](const Var& rows) {
-                                       const Tensor& a = rows.value();
-                                       Tensor product({a.dim(0), w.columns});  // [n, out]
-                                       multiply_matrices({a.data(), a.dim(0), w.rows, w.rows}, w,
-                                                         product.data(), w.columns, false);
-                                       return Var(product);
-                                     }),
-                  bias);
+  check_stop();
+  const Tensor& a = x.value();
+  Tensor product({a.dim(0), w.columns});  // [n, out]
+  multiply_matrices({a.data(), a.dim(0), w.rows, w.rows}, w, product.data(), w.columns, false);
+  return add_bias(Var(product), bias);
 }
 
 Var linear_transposed(const Var& x, const Var& w) {
-  return multiply_in_blocks(x, w.dim(0), requires_gradient(x, w), [&](const Var& rows) {
-    return matmul_transposed(rows, w);
-  });  // [n, out]
+  check_stop();
+  return matmul_transposed(x, w);  // [n, out]
 }
 
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias) {

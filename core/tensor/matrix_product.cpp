@@ -122,7 +122,7 @@ void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, 
   const Index rows = ceil_divide(ceil_divide(a.rows, shares), kTile) * kTile;
   const Index items = ceil_divide(a.rows, rows) * panels;
   parallel_for(items, is_parallel ? 1 : items, [&](Index item, Index end) {
-    while (item < end) {
+    while (item < end && !is_stopping()) {
       const Index row = item / panels * rows, panel = item % panels;
       const Index count = std::min({panels - panel, end - item, kMaxPanels});
       multiply_block(kernels, a, b, row, std::min(row + rows, a.rows), panel * panel_width,

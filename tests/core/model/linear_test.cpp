@@ -26,14 +26,6 @@ TEST(Linear, ComputesProductPlusBias) {
                     testing::tensor_of(testing::times_transposed(testing::rows_of(x), wt))));
 }
 
-// linear() computes these matrices in several blocks of rows, of which the last is shorter. With
-// gradients, it uses one block.
-TEST(Linear, GivesSameResultInBlocks) {
-  const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
-  const Tensor in_one_block = linear(x, Var::parameter(w), Var()).value();
-  EXPECT_TRUE(close(linear(x, w, Var()).value(), in_one_block, 1e-5));
-}
-
 TEST(Linear, ThrowsStoppedOnRequest) {
   Stop stop;
   stop.request();
