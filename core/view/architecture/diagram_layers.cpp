@@ -55,7 +55,8 @@ class Layers {
       }
       DiagramPart p = other_layers(runs[first], stack, source_.trace.parts.stack);
       p.title = capitalised(describe_layers(runs[first].first, runs[last].last));
-      p.notes = {"different attention per layer"};
+      const bool same_blocks = source_.config.model_options.experts.dense_layers.empty();
+      p.notes = {same_blocks ? "different attention per layer" : "with and without experts"};
       column.rows.push_back(row_of(p));
     };
     if (current > 0) add_others(0, current - 1);
@@ -256,7 +257,7 @@ class Layers {
     column.rows.push_back(sum);
   }
 
-  static DiagramPart other_layers(const LayerRun& run, Stack stack, bool stacks) {
+  DiagramPart other_layers(const LayerRun& run, Stack stack, bool stacks) const {
     DiagramPart p{Kind::Layers, capitalised(describe_layers(run.first, run.last))};
     std::vector<std::string> labels;
     for (const HeadGroup& group : run.groups) {
@@ -265,8 +266,13 @@ class Layers {
     }
     std::string text;
     for (const std::string& label : labels) text += (text.empty() ? "" : ", ") + label;
+    const Experts& experts = source_.config.model_options.experts;
+    const bool differ = !experts.dense_layers.empty();
+    if (differ)
+      text += run.mixes ? ", " + std::to_string(experts.count) + " experts" : ", no experts";
     p.notes = {text, "otherwise identical"};
-    p.help = "Layers with other attention; click to draw them in full.";
+    p.help = std::string("Layers with other attention") + (differ ? " or feed-forwards" : "") +
+             "; click to draw them in full.";
     p.select = [layer = run.first, stack, stacks](Session& session) {
       session.view.layer = layer;
       if (stacks) session.view.part.stack = stack;
@@ -355,10 +361,13 @@ std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
   for (Index layer = 0; layer < static_cast<Index>(stored.size()); ++layer) {
     std::vector<HeadGroup> groups =
         groups_of(source, stack, layer, stored[static_cast<std::size_t>(layer)]);
-    if (!runs.empty() && runs.back().groups == groups) {
+    const bool is_encoder = stack == Stack::Encoder && source.architecture.has_encoder;
+    const bool mixes =
+        has_experts(source.config, (is_encoder ? "encoder." : "") + layer_prefix(layer));
+    if (!runs.empty() && runs.back().groups == groups && runs.back().mixes == mixes) {
       runs.back().last = layer;
     } else {
-      runs.push_back({layer, layer, std::move(groups)});
+      runs.push_back({layer, layer, std::move(groups), mixes});
     }
   }
   return runs;

@@ -26,10 +26,11 @@ struct DiagramSource {
   Index count(const std::string& prefix) const;
 };
 
-// Consecutive layers with the same head groups.
+// Consecutive layers with the same head groups and kind of feed-forward.
 struct LayerRun {
   Index first = 0, last = 0;
   std::vector<HeadGroup> groups;
+  bool mixes = false;  // the feed-forward is a mixture of experts
 };
 // Splits a stack's layers into runs. `stored`: the config's head groups, for unrecorded layers.
 std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,

@@ -252,6 +252,25 @@ TEST(ArchitectureView, DrawsSelectedLayerInFull) {
   EXPECT_EQ(clicked, 2);
 }
 
+TEST(ArchitectureView, SeparatesLayersWithAndWithoutExperts) {
+  const Trace trace = trace_of([](ModelConfig& config) {
+    config.model_options.experts = {
+        .count = 6, .chosen = 2, .shared_hidden = 20, .dense_layers = {0}, .dense_hidden = 48};
+  });
+  const ViewLayout dense = figure(trace);
+  EXPECT_TRUE(has_text(dense, "32 → 48 → 32"));
+  EXPECT_TRUE(has_text(dense, "Full, 6 experts"));
+  ViewSettings settings;
+  settings.layer = 1;
+  const ViewLayout mixed = figure(trace, settings);
+  EXPECT_EQ(testing::layout_error(mixed.list), "");
+  EXPECT_TRUE(has_text(mixed, "× 2"));
+  EXPECT_TRUE(has_text(mixed, "32 → 16 → 32"));
+  EXPECT_TRUE(has_text(mixed, "6 experts, 2 per token"));
+  EXPECT_TRUE(has_text(mixed, "shared expert 32 → 20 → 32"));
+  EXPECT_TRUE(has_text(mixed, "Full, no experts"));
+}
+
 TEST(ArchitectureView, BoxesOpenTheirViews) {
   const Trace trace = trace_of([](ModelConfig& config) {
     config.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
