@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/file.h"
@@ -22,6 +21,7 @@
 #include "core/tensor/storage.h"
 #include "core/training/optimiser.h"
 #include "core/training/train.h"
+#include "tests/benchmark/resident_memory.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -210,16 +210,6 @@ void write_gpt2(const std::filesystem::path& folder, DType dtype) {
   write_file(folder / "config.json",
              R"({"model_type": "gpt2", "vocab_size": 50257, "n_positions": 1024, "n_embd": 768,
                  "n_layer": 12, "n_head": 12})");
-}
-
-// Peak resident memory of this process in bytes. `resets`: resets the peak first.
-double peak_memory(bool resets) {
-  if (resets) std::ofstream("/proc/self/clear_refs") << 5;
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024;
-  }
-  return 0;
 }
 
 // Loads GPT-2 and runs it on 64 tokens. `peak_of_file` is the peak memory of loading, as a fraction
