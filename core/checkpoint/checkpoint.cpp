@@ -220,15 +220,17 @@ void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool 
   constexpr float kLargestHalf = 65504;
   SafetensorsFile file;
   file.metadata["format"] = "pt";  // expected by other safetensors readers
-  for (const auto& [name, weight] : checkpoint.model.weights) {
-    for (const float x : weight.value()) {
+  const auto add = [&](const std::string& name, const Tensor& weight) {
+    for (const float x : weight) {
       if (!std::isfinite(x) || (half && std::abs(x) > kLargestHalf)) {
         throw WorkError("weight " + name + ": expected a " + (half ? "16-bit" : "finite") +
                         " number, found " + std::to_string(x));
       }
     }
-    file.tensors.emplace(name, stored(weight.value(), half ? DType::F16 : DType::F32));
-  }
+    file.tensors.emplace(name, stored(weight, half ? DType::F16 : DType::F32));
+  };
+  for (const auto& [name, weight] : checkpoint.model.weights) add(name, weight.value());
+  for (const auto& [name, matrix] : checkpoint.model.narrow) add(name, matrix.to_tensor());
   make_folder(folder);
   write_file(folder / "config.json", to_json(checkpoint.model.config).dump(2) + "\n");
   write_safetensors(folder / "model.safetensors", file);

@@ -6,8 +6,10 @@
 #include <map>
 
 #include "core/base/file.h"
+#include "core/checkpoint/checkpoint.h"
 #include "core/experiment/session.h"
 #include "core/figure/png.h"
+#include "core/tensor/safetensors.h"
 #include "core/view/session_file.h"
 #include "core/view/view.h"
 #include "tests/core/experiment/models.h"
@@ -210,6 +212,39 @@ TEST_F(PictureCommands, PictureOpensAsSession) {
   save_session(path("made.json"), session);
   ASSERT_EQ(run_program({"render", path("made.json"), "-o", path("third.png")}).status, 0);
   EXPECT_EQ(read_file(path("third.png")), read_file(path("made.png")));
+}
+
+// Numbers may differ in the last bits: quantised matrices are stored in another order.
+TEST_F(PictureCommands, DrawsQuantisedModelAsItsDecodedCopy) {
+  const fs::path gguf = testing::source_folder() / "tests/gguf/llama.q4_0.gguf";
+  const Checkpoint quantised = load_checkpoint(gguf.string());
+  ASSERT_FALSE(quantised.model.narrow.empty());
+  const std::string decoded = path(quantised.name);  // titles contain the name
+  save_checkpoint(decoded, quantised, false);
+  ASSERT_TRUE(load_checkpoint(decoded).model.narrow.empty());
+  const auto draw = [&](const std::string& model, const std::string& view,
+                        const std::string& output) {
+    const ProcessResult result = run_program(
+        {"render", "--model", model, "--backend", "cpu", "--ids", "3,8,1,9,14,2,41,8,1", "--view",
+         view, "--layer", "1", "--head", "2", "--no-caption", "-o", path(output)});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return read_file(path(output));
+  };
+  for (const std::string view : {"map", "grid", "next"}) {
+    const Image a = testing::decode_png(draw(gguf, view, "a.png")),
+                b = testing::decode_png(draw(decoded, view, "b.png"));
+    ASSERT_EQ(a.rgba.size(), b.rgba.size());
+    int largest = 0;
+    for (std::size_t n = 0; n < a.rgba.size(); ++n) {
+      largest = std::max(largest, std::abs(a.rgba[n] - b.rgba[n]));
+    }
+    EXPECT_LE(largest, 1) << view;
+  }
+  const auto attention = [&](const std::string& model) {
+    draw(model, "map", "map.safetensors");
+    return read_safetensors(path("map.safetensors")).tensors.begin()->second.floats();
+  };
+  EXPECT_TRUE(testing::close(attention(gguf), attention(decoded), 1e-6));
 }
 
 // Draws the whole map, and tiles of it, of a text far beyond the context.
