@@ -21,6 +21,7 @@ constexpr Index kDepth = 256;                       // rows of a panel (32 KiB)
 constexpr Index kMaxPanels = 32;                    // panels packed at a time (1 MiB)
 constexpr Index kRowBlock = 256;  // rows of A that stay in the cache for all panels
 constexpr Index kSmallRows = 4;   // with fewer rows, packing costs more than multiplying
+constexpr Index kDots = 4;        // dot products at a time, see RowKernels::four_dots
 constexpr Index kTile = 8;        // rows of a register tile; a thread's share has whole tiles
 
 Index ceil_divide(Index a, Index b) {
@@ -69,13 +70,21 @@ void pack_panel(const RowKernels& kernels, const NarrowMatrix& b, Index t, Index
   for (Index r = 0; r < depth; ++r) b.widen(t + r, first, count, panel + r * panel_width);
 }
 
-// Numbers [first, first + count) of the stored row `row`. A NarrowMatrix is decoded to `scratch`.
-const float* row_data(const Matrix& b, Index row, Index first, Index, float*) {
-  return b.data + row * b.stride + first;
+// Consecutive rows as stored, `stride` numbers apart.
+struct StoredRows {
+  const float* data = nullptr;
+  Index stride = 0;
+};
+
+// Numbers [first, first + count) of the stored rows [row, row + rows). Those of a NarrowMatrix are
+// decoded to `scratch`, [rows, count].
+StoredRows stored_rows(const Matrix& b, Index row, Index, Index first, Index, float*) {
+  return {b.data + row * b.stride + first, b.stride};
 }
-const float* row_data(const NarrowMatrix& b, Index row, Index first, Index count, float* scratch) {
-  b.widen(row, first, count, scratch);
-  return scratch;
+StoredRows stored_rows(const NarrowMatrix& b, Index row, Index rows, Index first, Index count,
+                       float* scratch) {
+  for (Index r = 0; r < rows; ++r) b.widen(row + r, first, count, scratch + r * count);
+  return {scratch, count};
 }
 
 // Computes rows [row, row_end) and columns [first, last), at most kMaxPanels panels, of C.
@@ -143,16 +152,27 @@ void multiply_small(const Matrix& a, const Right& b, float* c, Index c_stride, b
     float* to = c + r * c_stride;
     parallel_for(b.columns, is_parallel ? panel_width : b.columns, [&](Index first, Index last) {
       thread_local std::vector<float> scratch;
-      scratch.resize(static_cast<std::size_t>(std::max(a.columns, last - first)));
+      scratch.resize(static_cast<std::size_t>(std::max(kDots * a.columns, last - first)));
       if (!add) std::fill(to + first, to + last, 0.0f);
       if (b.transposed) {
-        for (Index x = first; x < last && !is_stopping(); ++x) {
-          to[x] += kernels.dot(row.data(), row_data(b, x, 0, a.columns, scratch.data()), a.columns);
+        for (Index x = first; x < last && !is_stopping(); x += kDots) {
+          const Index count = std::min(kDots, last - x);
+          const StoredRows rows = stored_rows(b, x, count, 0, a.columns, scratch.data());
+          float dots[kDots];
+          if (count == kDots) {
+            kernels.four_dots(row.data(), rows.data, rows.stride, a.columns, dots);
+          } else {
+            for (Index n = 0; n < count; ++n) {
+              dots[n] = kernels.dot(row.data(), rows.data + n * rows.stride, a.columns);
+            }
+          }
+          for (Index n = 0; n < count; ++n) to[x + n] += dots[n];
         }
         return;
       }
       for (Index t = 0; t < a.columns && !is_stopping(); ++t) {
-        kernels.add_scaled(to + first, row_data(b, t, first, last - first, scratch.data()),
+        kernels.add_scaled(to + first,
+                           stored_rows(b, t, 1, first, last - first, scratch.data()).data,
                            last - first, row[static_cast<std::size_t>(t)]);
       }
     });

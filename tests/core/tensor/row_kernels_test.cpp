@@ -306,6 +306,18 @@ TEST_P(RowKernelsTest, HandlesAllRowLengths) {
   }
 }
 
+TEST_P(RowKernelsTest, FourDotsEqualSingleDots) {
+  for (const Index n : {0, 1, 5, 16, 17, 33, 100}) {
+    const Index row = n + 3;
+    const auto x = random_numbers(n, 1), rows = random_numbers(4 * row, 2);
+    float four[4];
+    kernels().four_dots(x.data(), rows.data(), row, n, four);
+    for (Index r = 0; r < 4; ++r) {
+      EXPECT_EQ(four[r], kernels().dot(x.data(), rows.data() + r * row, n)) << n;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(InstructionSets, RowKernelsTest,
                          ::testing::ValuesIn(all_row_kernels().begin(), all_row_kernels().end()),
                          [](const auto& info) {
