@@ -149,10 +149,17 @@ Tensor layer_logits(const Model& model, const Trace& trace, Index layer) {
   return layer_prediction(model, layer, tap(trace, layer_prefix(layer) + "residual")).value();
 }
 
+namespace {
+
+const Tensor& confidence_of(const LogitLens& lens, Confidence measure) {
+  if (measure == Confidence::Margin) return lens.margin;
+  return measure == Confidence::Probability ? lens.probability : lens.saturation;
+}
+
+}  // namespace
+
 std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold) {
-  const Tensor& confidence = measure == Confidence::Margin        ? lens.margin
-                             : measure == Confidence::Probability ? lens.probability
-                                                                  : lens.saturation;
+  const Tensor& confidence = confidence_of(lens, measure);
   const Index layers = confidence.dim(0), length = confidence.dim(1);
   std::vector<Index> exits(static_cast<std::size_t>(length), layers - 1);
   for (Index i = 0; i < length; ++i) {
@@ -176,6 +183,43 @@ ExitSummary exit_summary(const LogitLens& lens, const std::vector<Index>& exits)
   summary.saved = 1 - static_cast<double>(layers_run) / static_cast<double>(layers * length);
   summary.agreement = static_cast<double>(agreeing) / static_cast<double>(length);
   return summary;
+}
+
+double agreeing_threshold(const LogitLens& lens, Confidence measure, double agreement) {
+  constexpr Index kSteps = 1000;
+  const Tensor& confidence = confidence_of(lens, measure);
+  const Index layers = confidence.dim(0), length = confidence.dim(1);
+  std::vector<Index> agreeing(kSteps + 1, 0);  // positions by threshold
+  for (Index i = 0; i < length; ++i) {
+    Index step = 0;  // thresholds below it have led to an exit
+    for (Index n = 0; n < layers; ++n) {
+      const bool agrees = lens.guess(n, i) == lens.guess(layers - 1, i), is_last = n + 1 == layers;
+      const auto reached = static_cast<double>(confidence(n, i));
+      for (; step <= kSteps && (is_last || reached >= static_cast<double>(step) / kSteps); ++step) {
+        if (agrees) ++agreeing[static_cast<std::size_t>(step)];
+      }
+    }
+  }
+  Index lowest = kSteps;
+  const double required = agreement * static_cast<double>(length);
+  while (lowest > 0 &&
+         static_cast<double>(agreeing[static_cast<std::size_t>(lowest)]) >= required &&
+         static_cast<double>(agreeing[static_cast<std::size_t>(lowest - 1)]) >= required) {
+    --lowest;
+  }
+  return static_cast<double>(lowest) / kSteps;
+}
+
+std::vector<double> layer_agreement(const LogitLens& lens) {
+  const Index layers = lens.guess.dim(0), length = lens.guess.dim(1);
+  std::vector<double> shares;
+  for (Index n = 0; n < layers; ++n) {
+    Index agreeing = 0;
+    for (Index i = 0; i < length; ++i) agreeing += lens.guess(n, i) == lens.guess(layers - 1, i);
+    shares.push_back(static_cast<double>(agreeing) /
+                     static_cast<double>(std::max<Index>(length, 1)));
+  }
+  return shares;
 }
 
 }  // namespace attnscope

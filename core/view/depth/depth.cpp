@@ -7,6 +7,7 @@
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/view/depth/depth_data.h"
+#include "core/view/depth/exit_legend.h"
 #include "core/view/depth/exit_picture.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
@@ -28,19 +29,24 @@ bool has_layers(const Trace& trace) {
   return !trace.config || architecture(trace.config->architecture.id).has_self_attention;
 }
 
-constexpr double kMaxFlow = 0.16;      // fraction of the height for the text
-constexpr double kMinFlow = 1.8;       // em, height of the text: one line
-constexpr double kLargestRow = 1.9;    // em
-constexpr double kLargestColumn = 11;  // em
-constexpr double kMinPlot = 4;         // em
-constexpr double kLine = 1.5;          // em, height of a line of text
-constexpr double kWordHeight = 1.05;   // em: cells at least this high show their prediction
-constexpr double kWordLine = 1.2;      // line height of a prediction, in its font size
-constexpr double kMinRows = 4;         // minimum number of rows if others are omitted
-constexpr double kNoteLine = 1.2;      // em, height of the note about omitted rows
-constexpr double kMinMarked = 3;       // pixels: minimum size of cells whose exit is marked
-constexpr double kVeil = 0.6;          // opacity of the veil over cells after an exit
-constexpr double kMinWord = 2.5;       // em: minimum width of cells with a prediction
+constexpr double kMaxFlow = 0.16;              // fraction of the height for the text
+constexpr double kMinFlow = 1.8;               // em, height of the text: one line
+constexpr double kLargestRow = 1.9;            // em
+constexpr double kLargestColumn = 11;          // em
+constexpr double kMinPlot = 4;                 // em
+constexpr double kLine = 1.5;                  // em, height of a line of text
+constexpr double kWordHeight = 1.05;           // em: cells at least this high show their prediction
+constexpr double kWordLine = 1.2;              // line height of a prediction, in its font size
+constexpr double kMinRows = 4;                 // minimum number of rows if others are omitted
+constexpr double kNoteLine = 1.2;              // em, height of the note about omitted rows
+constexpr double kMinMarked = 3;               // pixels: minimum size of cells whose exit is marked
+constexpr double kVeil = 0.6;                  // opacity of the veil over cells after an exit
+constexpr double kMinWord = 2.5;               // em: minimum width of cells with a prediction
+constexpr double kGoodWord = 4.5;              // em: width of cells if layers are omitted
+constexpr double kAgreement = 1.7;             // em: height of the row of shares below the cells
+constexpr double kAgreementGap = 0.3;          // em: space above it
+constexpr double kMinHeightForAgreement = 20;  // em
+constexpr double kBarOpacity = 0.3;
 
 class Depth {
  public:
@@ -73,6 +79,7 @@ class Depth {
     draw_summary();
     draw_text();
     draw_predictions();
+    draw_agreement();
     draw_hovered();
     draw_marks();
     draw_last_rows();
@@ -86,13 +93,7 @@ class Depth {
   Index length() const { return lens().guess.dim(1); }
   Index exit_of(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
 
-  // Colour of a layer, evenly spaced from the first layer to the last.
-  Colour colour_of(Index layer) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // in the colour map: early exits are bright
-    const double position =
-        layers() > 1 ? static_cast<double>(layer) / static_cast<double>(layers() - 1) : 0;
-    return colour_map("viridis").at(kFirst + position * (kLast - kFirst));
-  }
+  Colour colour_of(Index layer) const { return exit_colour(layer, layers()); }
 
   const std::string& rule() const { return exits_.rule; }
 
@@ -100,8 +101,8 @@ class Depth {
   std::string summary() const {
     const ExitSummary s = exit_summary(lens(), exits_.layers);
     if (exits_.skipped) return percent(s.saved) + " of layers skipped";
-    return percent(s.saved) + " of layers could be skipped; " + percent(s.agreement) +
-           " of tokens already have the last layer's prediction";
+    return percent(s.agreement) + " of tokens exit with the last layer's prediction, and " +
+           percent(s.saved) + " of layers could be skipped";
   }
 
   std::string caption_text() const {
@@ -121,7 +122,13 @@ class Depth {
     const std::vector<HeadRef> sequence = trace_.layer_sequence(trace_.part({}));
     const bool has_steps = trace_.parts.step && static_cast<Index>(sequence.size()) == layers();
     if (has_steps) axis.titles = {"prediction of step·layer", "step·layer"};
-    for (Index n = 0; n < layers(); ++n) {
+    if (column_count() < layers()) {
+      const std::string count =
+          " (" + std::to_string(column_count()) + " of " + std::to_string(layers());
+      axis.titles.insert(axis.titles.begin(),
+                         {axis.titles.front() + count + " layers)", "layer" + count + ")"});
+    }
+    for (const Index n : columns_) {
       const HeadRef layer = has_steps ? sequence[static_cast<std::size_t>(n)] : HeadRef{n};
       const std::string step = has_steps ? std::to_string(layer.part.step) + "·" : "";
       axis.labels.push_back(step + std::to_string(layer.layer));
@@ -137,20 +144,27 @@ class Depth {
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"after this token", "after", ""};
     if (is_masked_) m.rows.titles = {"in place of this token", "in place of", ""};
-    set_layer_axis(m.columns);
     const double max_depth = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
     m.left = axis_depth_left(page_, m.rows, max_depth);
-    const double width = std::min(inside.width - m.left - colour_bar_width(page_),
-                                  static_cast<double>(layers()) * kLargestColumn * em());
+    const double available = inside.width - m.left - colour_bar_width(page_);
+    choose_columns(available);
+    set_layer_axis(m.columns);
+    const double width =
+        std::min(available, static_cast<double>(column_count()) * kLargestColumn * em());
     m.top = axis_depth_top(page_, m.columns, std::max(width, em()), max_depth);
-    const double space = inside.height - above - m.top - kLine * em();
+    const double all = inside.height - above - m.top - kLine * em();
+    const double needed = static_cast<double>(length()) * kWordHeight * em();
+    agreement_height_ = inside.height >= kMinHeightForAgreement * em() ? kAgreement * em() : 0;
+    // Predictions of all tokens are more important.
+    if (all >= needed && all - agreement_height_ < needed) agreement_height_ = 0;
+    const double space = all - agreement_height_;
     const double note = choose_rows(space, width);
     const double rows = std::min(m.height, static_cast<double>(length()));
     const double height = std::min(space - note, rows * kLargestRow * em());
     if (width < kMinPlot * em() || height < std::min(kMinPlot, 1.2 * rows) * em()) {
       return false;
     }
-    const double footer = kLine * em() + note;
+    const double footer = kLine * em() + note + agreement_height_;
     const double y = inside.y + page_.top_margin(inside.height, above + m.top + height + footer);
     text_ = {inside.x, y, inside.width, above};
     const double total = m.left + width + colour_bar_width(page_);
@@ -162,12 +176,35 @@ class Depth {
     return true;
   }
 
+  // Selects the layers to show: all if their predictions fit, else every n-th one, counted from the
+  // last, with the first and the selected one.
+  void choose_columns(double width) {
+    const Values values = view_values(input_.session.view, "depth");
+    const auto columns = [&](Index step) {
+      std::vector<Index> list;
+      for (Index layer = 0; layer < layers(); ++layer) {
+        const bool is_kept = layer == 0 || layer == input_.session.view.layer;
+        if (is_kept || (layers() - 1 - layer) % step == 0) list.push_back(layer);
+      }
+      return list;
+    };
+    columns_ = columns(values.has("every") ? values.integer("every") : 1);
+    const double narrowest = kMinWord * em();
+    if (values.has("every") || static_cast<double>(layers()) * narrowest <= width) return;
+    Index step = 1;
+    while (step < layers() && static_cast<double>(column_count()) * kGoodWord * em() > width) {
+      columns_ = columns(++step);
+    }
+  }
+  Index column_count() const { return static_cast<Index>(columns_.size()); }
+  Index layer_of(Index column) const { return columns_[static_cast<std::size_t>(column)]; }
+
   // Selects the requested rows; by default all, or the last ones whose predictions fit. Returns the
   // height of the note about omitted rows.
   double choose_rows(double space, double width) {
     MatrixPlot& m = matrix_;
     const ViewSettings& view = input_.session.view;
-    const auto columns = static_cast<double>(layers());
+    const auto columns = static_cast<double>(column_count());
     set_visible(m, {view.row, 0, view.height, view.height > 0 ? columns : 0});
     const double row = kWordHeight * em();
     if (view.height > 0 || width < columns * kMinWord * em()) return 0;
@@ -203,10 +240,10 @@ class Depth {
     page_.text(
         at,
         page_.fitting({"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
-                       rule() + ": " + saved + " of layers could be skipped, " + agree +
-                           " with the last prediction",
-                       rule() + ": " + saved + " could be skipped, " + agree + " agree",
-                       saved + " could be skipped, " + agree + " agree"},
+                       rule() + ": " + agree + " with the last layer's prediction, " + saved +
+                           " of layers could be skipped",
+                       rule() + ": " + agree + " agree, " + saved + " could be skipped",
+                       agree + " agree, " + saved + " could be skipped"},
                       em(), text_.width),
         em());
   }
@@ -217,13 +254,7 @@ class Depth {
     const Extent rows = visible_extent(matrix_.row, matrix_.height, length());
     draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
                     static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
-    std::vector<Swatch> swatches;
-    for (Index layer = 0; layer < layers(); ++layer) {
-      const auto count = std::ranges::count(exits_.layers, layer);
-      swatches.push_back(
-          {colour_of(layer), std::to_string(layer) + " (" + std::to_string(count) + ")"});
-    }
-    draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "exit layer (tokens)", swatches);
+    draw_exit_legend(page_, {text_.x, y + flow_height_}, text_.width, exits_.layers, layers());
   }
 
   void draw_predictions() {
@@ -231,9 +262,9 @@ class Depth {
     HeatMap cells = matrix_cells(m);
     const Tensor& values =
         by_probability_ ? lens().probability : lens().final_guess_probability;  // [layers, L]
-    cells.values = Tensor({length(), layers()});
+    cells.values = Tensor({length(), column_count()});
     for (Index i = 0; i < length(); ++i) {
-      for (Index layer = 0; layer < layers(); ++layer) cells.values(i, layer) = values(layer, i);
+      for (Index c = 0; c < column_count(); ++c) cells.values(i, c) = values(layer_of(c), i);
     }
     ColourRange range;
     range.colour_map = input_.session.view.colour_map;
@@ -254,7 +285,7 @@ class Depth {
                                                    "of the last prediction"});
   }
 
-  Box cell(Index row, Index layer) const { return matrix_.cell(row, layer); }
+  Box cell(Index row, Index column) const { return matrix_.cell(row, column); }
   Extent visible_rows() const { return visible_extent(matrix_.row, matrix_.height, length()); }
 
   bool has_words() const {
@@ -269,10 +300,11 @@ class Depth {
     const auto [first, last] = visible_rows();
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
-      for (Index layer = 0; layer < layers(); ++layer) {
-        const Box box = cell(i, layer);
+      for (Index c = 0; c < column_count(); ++c) {
+        const Index layer = layer_of(c);
+        const Box box = cell(i, c);
         const bool agrees = lens().guess(layer, i) == lens().guess(layers() - 1, i);
-        Colour background = colours.at(static_cast<double>(values(i, layer)) / range.most);
+        Colour background = colours.at(static_cast<double>(values(i, c)) / range.most);
         if (layer > exit_of(i)) background = blend(background, page_.theme().background, kVeil);
         const std::string label = page_.ellipsised(token_label(trace_, lens().guess(layer, i)),
                                                    size, box.width - 0.6 * em(), agrees);
@@ -295,15 +327,48 @@ class Depth {
     if (height < kMinMarked) return;
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
-      const Box box = cell(i, exit_of(i));
-      const double width = matrix_.plot.right() - box.right();
+      // The first shown layer that is not before the exit; the last layer is always shown.
+      const Index column = std::ranges::lower_bound(columns_, exit_of(i)) - columns_.begin();
+      const Box box = cell(i, column);
+      const bool is_shown = layer_of(column) == exit_of(i);
+      const double end = is_shown ? box.right() : box.x, width = matrix_.plot.right() - end;
       if (width > 0.5) {
-        page_.add(FilledBox{{box.right(), box.y, width, box.height},
+        page_.add(FilledBox{{end, box.y, width, box.height},
                             translucent(page_.theme().background, kVeil)});
       }
-      draw_row_end_marker(page_, box);
+      if (is_shown) {
+        draw_row_end_marker(page_, box);
+      } else {
+        page_.add(Line{{{end, box.y}, {end, box.bottom()}}, page_.theme().accent, 2});
+        has_hidden_exit_ = true;
+      }
     }
     page_.add(Clip{});
+  }
+
+  // Draws below each layer the share of tokens for which it has the last layer's prediction.
+  void draw_agreement() {
+    if (agreement_height_ <= 0) return;
+    const MatrixPlot& m = matrix_;
+    const std::vector<double> shares = layer_agreement(lens());
+    const double top = m.plot.bottom() + kAgreementGap * em();
+    const double height = agreement_height_ - kAgreementGap * em();
+    page_.add(Clip{Box{m.plot.x, top, m.plot.width, height}});
+    for (Index c = 0; c < column_count(); ++c) {
+      const Box box = cell(0, c);
+      const double share = shares[static_cast<std::size_t>(layer_of(c))];
+      const double bar = share * height;
+      page_.add(FilledBox{{box.x, top + height - bar, box.width, bar},
+                          translucent(page_.theme().accent, kBarOpacity)});
+      const std::string text = percent(share);
+      if (page_.width_of(text, page_.small()) > box.width) continue;
+      page_.text({box.x + box.width / 2, top + height / 2}, text, page_.small(), Align::Middle);
+    }
+    page_.add(Clip{});
+    const double left = m.left - 0.5 * em();
+    const std::string title = page_.fitting(
+        {"agree with the last layer", "agree with last", "agree"}, page_.small(), left);
+    page_.faint_text({m.plot.x - 0.5 * em(), top + height / 2}, title, page_.small(), Align::End);
   }
 
   // Draws a legend of the marks (unless framed), and a note if predictions do not fit.
@@ -313,9 +378,14 @@ class Depth {
     if (cell(0, 0).height >= kMinMarked) {
       const std::string exit =
           has_row_end_outline(cell(0, 0)) ? "outlined: exits here" : "line: exits here";
-      candidates = {exit + " · pale: after the exit", exit};
+      const std::string between =
+          has_hidden_exit_ ? " · line: exits at a layer that is not shown" : "";
+      candidates = {exit + between + " · pale: after the exit", exit + between, exit};
     }
     if (input_.figure.framed) candidates.clear();
+    if (input_.figure.framed && has_hidden_exit_) {
+      candidates = {"line: exits at a layer that is not shown", "line: exits at a hidden layer"};
+    }
     const auto prepend = [&](const std::string& longer, const std::string& shorter) {
       const std::string legend = candidates.empty() ? "" : " · " + candidates.front();
       candidates.insert(candidates.begin(), {longer + legend, shorter + legend});
@@ -344,8 +414,9 @@ class Depth {
 
   void draw_hovered() {
     const MatrixPlot& m = matrix_;
-    const Index i = m.hovered_row, layer = m.hovered_column;
-    if (i < 0 || layer < 0) return;
+    const Index i = m.hovered_row;
+    if (i < 0 || m.hovered_column < 0) return;
+    const Index layer = layer_of(m.hovered_column);
     const std::string guess = token_label(trace_, lens().guess(layer, i));
     const std::string text =
         "layer " + std::to_string(layer) + (is_masked_ ? " in place of “" : " after “") +
@@ -363,20 +434,22 @@ class Depth {
   void draw_line(double distance, const std::vector<std::string>& candidates) {
     const MatrixPlot& m = matrix_;
     const double width = m.right.right() - m.plot.x + m.left;
-    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + distance},
+    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + agreement_height_ + distance},
                      page_.fitting(candidates, page_.small(), width), page_.small());
   }
 
   ViewLayout finish() {
     const MatrixPlot& m = matrix_;
     ViewLayout layout = matrix_layout(
-        page_, m, m.plot.bottom() + (kLine + (last_rows_ > 0 ? kNoteLine : 0)) * em());
+        page_, m,
+        m.plot.bottom() + agreement_height_ + (kLine + (last_rows_ > 0 ? kNoteLine : 0)) * em());
     layout.rows = length();
-    layout.columns = layers();
-    layout.hit = [cell_at = pair_at(m), head = input_.session.view.head](Point p) {
-      const auto [row, layer] = cell_at(p);
-      if (row < 0 || layer < 0) return std::optional<Hit>();
-      return std::optional(Hit{layer, head, row, -1});
+    layout.columns = column_count();
+    layout.hit = [cell_at = pair_at(m), columns = columns_,
+                  head = input_.session.view.head](Point p) {
+      const auto [row, column] = cell_at(p);
+      if (row < 0 || column < 0) return std::optional<Hit>();
+      return std::optional(Hit{columns[static_cast<std::size_t>(column)], head, row, -1});
     };
     return layout;
   }
@@ -391,7 +464,10 @@ class Depth {
   Box text_;  // summary, text and legend
   double flow_height_ = 0;
   MatrixPlot matrix_;
-  Index last_rows_ = 0;  // number of rows at the end if earlier rows are omitted; else 0
+  std::vector<Index> columns_;    // shown layers, ascending
+  double agreement_height_ = 0;   // 0: no space
+  bool has_hidden_exit_ = false;  // a token exits at a layer that is not shown
+  Index last_rows_ = 0;           // number of rows at the end if earlier rows are omitted; else 0
 };
 
 // Removes controls that the selected picture (exits or logit lens) does not use.
@@ -407,7 +483,12 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const bool has_exits = trace->config && trace->config->exits;
   if (!has_exits) remove_parameters({"show", "decay"});
   if (shows_exits(settings, *trace)) {
-    remove_parameters({"measure", "colour"});
+    remove_parameters({"measure", "colour", "every"});
+    for (Parameter& p : controls.parameters) {
+      if (p.key != "threshold") continue;
+      p.initial = exit_threshold(Values());
+      p.unset_label = brief(exit_threshold(Values()));
+    }
     controls.hide_colours();
     const ExitRule& rule = exit_rule(trace->config->exits->id);
     if (!rule.confidence) controls.idle["threshold"] = rule.label + ": uses no threshold.";
@@ -429,52 +510,65 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 // Threshold and decay of the exits that the picture shows.
 std::optional<FindingSettings> exit_settings(const RunView& run_view) {
   const Values values = view_values(run_view.view, "depth");
-  ExitSettings settings{run_view.run.exit.value_or(values.real("threshold"))};
+  ExitSettings settings{run_view.run.exit.value_or(exit_threshold(values))};
   if (values.has("decay")) settings.decay = values.real("decay");
   return settings;
 }
 
 std::vector<Parameter> parameters() {
-  return {{.key = "show",
-           .label = "Show",
-           .help = "For a model with early exits: where its tokens exit and how much that saves, "
-                   "or the logit lens.",
-           .kind = Parameter::Kind::Choice,
-           .initial = std::string("exits"),
-           .choices = {"exits", "layers"}},
-          {.key = "measure",
-           .label = "Confidence measure",
-           .help = "Confidence of a layer: the margin between its two most likely tokens, the "
-                   "probability of the most likely one, or the cosine similarity of its state to "
-                   "the previous layer's (saturation).",
-           .kind = Parameter::Kind::Choice,
-           .initial = std::string("margin"),
-           .choices = {"margin", "probability", "saturation"}},
-          {.key = "threshold",
-           .symbol = "λ",
-           .label = "Threshold",
-           .help = "A token exits after the first layer that is at least this confident.",
-           .kind = Parameter::Kind::Real,
-           .initial = 0.3,
-           .limits = {.min = 0, .max = 1},
-           .slider = {.min = 0, .max = 1}},
-          {.key = "decay",
-           .symbol = "τ",
-           .label = "Decay",
-           .help = "Decay of the exit threshold along the text; 0: constant.",
-           .kind = Parameter::Kind::Real,
-           .optional = true,
-           .unset_label = "the model's",
-           .initial = 0.0,
-           .limits = {.min = 0, .max = Parameter::kMaxReal},
-           .slider = {.min = 0, .max = 8}},
-          {.key = "colour",
-           .label = "Colour by",
-           .help = "The probability that each layer gives to its own prediction, or to the last "
-                   "layer's prediction.",
-           .kind = Parameter::Kind::Choice,
-           .initial = std::string("probability"),
-           .choices = {"probability", "last guess"}}};
+  return {
+      {.key = "show",
+       .label = "Show",
+       .help = "For a model with early exits: where its tokens exit and how much that saves, "
+               "or the logit lens.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("exits"),
+       .choices = {"exits", "layers"}},
+      {.key = "measure",
+       .label = "Confidence measure",
+       .help = "Confidence of a layer: the margin between its two most likely tokens, the "
+               "probability of the most likely one, or the cosine similarity of its state to "
+               "the previous layer's (saturation).",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("margin"),
+       .choices = {"margin", "probability", "saturation"}},
+      {.key = "threshold",
+       .symbol = "λ",
+       .label = "Threshold",
+       .help = "A token exits after the first layer that is at least this confident. Automatic: "
+               "the lowest threshold from which on at least 90% of tokens exit with the last "
+               "layer's prediction; with early exits 0.3.",
+       .kind = Parameter::Kind::Real,
+       .optional = true,
+       .initial = 0.9,
+       .limits = {.min = 0, .max = 1},
+       .slider = {.min = 0, .max = 1}},
+      {.key = "decay",
+       .symbol = "τ",
+       .label = "Decay",
+       .help = "Decay of the exit threshold along the text; 0: constant.",
+       .kind = Parameter::Kind::Real,
+       .optional = true,
+       .unset_label = "the model's",
+       .initial = 0.0,
+       .limits = {.min = 0, .max = Parameter::kMaxReal},
+       .slider = {.min = 0, .max = 8}},
+      {.key = "every",
+       .label = "Every n-th layer",
+       .help = "Show every n-th layer, with the first, the last and the selected one. Automatic: "
+               "as many as have space for their predictions; 1: all layers.",
+       .kind = Parameter::Kind::Integer,
+       .optional = true,
+       .initial = Index{1},
+       .limits = {.min = 1, .max = 1000},
+       .slider = {.min = 1, .max = 16}},
+      {.key = "colour",
+       .label = "Colour by",
+       .help = "The probability that each layer gives to its own prediction, or to the last "
+               "layer's prediction.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("probability"),
+       .choices = {"probability", "last guess"}}};
 }
 
 }  // namespace

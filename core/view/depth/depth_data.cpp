@@ -73,6 +73,11 @@ Confidence confidence_of(const Values& values) {
   return name == "probability" ? Confidence::Probability : Confidence::Saturation;
 }
 
+double lens_threshold(const Values& values, const LogitLens& lens) {
+  if (values.has("threshold")) return values.real("threshold");
+  return agreeing_threshold(lens, confidence_of(values), kDefaultAgreement);
+}
+
 bool skipped_layers(const Trace& trace) {
   return trace.counts.contains("exit.layer");
 }
@@ -88,7 +93,7 @@ ShownExits shown_exits(const ViewInput& input, const LogitLens& lens) {
     return exits;
   }
   const Values values = view_values(input.session.view, "depth");
-  const double threshold = values.real("threshold");
+  const double threshold = lens_threshold(values, lens);
   return {exit_layers(lens, confidence_of(values), threshold),
           values.choice("measure") + " ≥ " + brief(threshold, 3)};
 }

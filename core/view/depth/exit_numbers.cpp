@@ -11,9 +11,14 @@ bool shows_exits(const ViewSettings& settings, const Trace& trace) {
          view_values(settings, "depth").choice("show") == "exits";
 }
 
+double exit_threshold(const Values& values) {
+  constexpr double kDefault = 0.3;
+  return values.has("threshold") ? values.real("threshold") : kDefault;
+}
+
 ExitSetting exit_setting(const ViewInput& input, const ExitStudy& study) {
   const Values values = view_values(input.session.view, "depth");
-  ExitSetting setting{input.session.run.exit.value_or(values.real("threshold")),
+  ExitSetting setting{input.session.run.exit.value_or(exit_threshold(values)),
                       decay_of(study.rule)};
   if (values.has("decay")) setting.decay = values.real("decay");
   return setting;

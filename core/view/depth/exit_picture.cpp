@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/exits.h"
+#include "core/view/depth/exit_legend.h"
 #include "core/view/parts/chart.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/fact_table.h"
@@ -78,11 +78,7 @@ class ExitPicture {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
 
-  Colour colour_of(Index layer) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // in the colour map: early exits are bright
-    const double position = static_cast<double>(layer) / static_cast<double>(layers() - 1);
-    return colour_map("viridis").at(kFirst + position * (kLast - kFirst));
-  }
+  Colour colour_of(Index layer) const { return exit_colour(layer, layers()); }
 
   double mean_layers() const {
     double sum = 0;
@@ -197,13 +193,7 @@ class ExitPicture {
     flow_ = draw_token_flow(draft, box, flow_tokens(-1), static_cast<std::size_t>(required));
     token_ = selected_token(flow_);
     draw_token_flow(page_, box, flow_tokens(token_), static_cast<std::size_t>(required));
-    std::vector<Swatch> swatches;
-    for (Index n = 0; n < layers(); ++n) {
-      swatches.push_back(
-          {colour_of(n),
-           std::to_string(n) + " (" + std::to_string(std::ranges::count(exits_.layers, n)) + ")"});
-    }
-    draw_swatches(page_, {text_.x, box.bottom()}, text_.width, "exit layer (tokens)", swatches);
+    draw_exit_legend(page_, {text_.x, box.bottom()}, text_.width, exits_.layers, layers());
   }
 
   std::string describe_guess(Index layer) const {

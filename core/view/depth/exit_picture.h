@@ -9,6 +9,9 @@ namespace attnscope {
 // True if settings and run select this picture instead of the logit lens.
 bool shows_exits(const ViewSettings& settings, const Trace& trace);
 
+// Exit threshold of the view's settings for models with early exits; 0.3 unless set.
+double exit_threshold(const Values& values);
+
 ViewLayout lay_out_exits(const ViewInput& input);
 // "exits" by token; "confidence", "distribution" by token and layer; token means; "work" (cost).
 ViewData exits_data(const ViewInput& input);

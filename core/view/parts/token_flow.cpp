@@ -168,6 +168,26 @@ double swatches_height(const Page& page) {
   return kSwatchLine * page.em();
 }
 
+namespace {
+
+constexpr double kFlowSwatchGap = 0.35, kFlowEntryGap = 0.9;  // em: before the text, and after it
+
+double entry_width(const Page& page, const Swatch& swatch) {
+  return (kFlowSwatch + kFlowSwatchGap) * page.em() + page.width_of(swatch.label, page.small());
+}
+
+}  // namespace
+
+double swatches_width(const Page& page, const std::string& title,
+                      const std::vector<Swatch>& swatches) {
+  double width = page.width_of(title, page.small()) + page.em();
+  for (const Swatch& swatch : swatches) {
+    width +=
+        entry_width(page, swatch) + (&swatch != &swatches.back() ? kFlowEntryGap * page.em() : 0);
+  }
+  return width;
+}
+
 void draw_swatches(Page& page, Point at, double width, const std::string& title,
                    const std::vector<Swatch>& swatches) {
   const double em = page.em(), size = page.small(), right = at.x + width;
@@ -177,11 +197,11 @@ void draw_swatches(Page& page, Point at, double width, const std::string& title,
   double x = at.x + page.width_of(shortened, size) + em;
   const double side = kFlowSwatch * em;
   for (const Swatch& swatch : swatches) {
-    const double entry_width = side + 0.35 * em + page.width_of(swatch.label, size);
-    if (x + entry_width > right) return;
+    const double entry = entry_width(page, swatch);
+    if (x + entry > right) return;
     page.add(FilledBox{{x, y - side / 2, side, side}, swatch.colour, 0.15 * em});
-    page.faint_text({x + side + 0.35 * em, y}, swatch.label, size);
-    x += entry_width + 0.9 * em;
+    page.faint_text({x + side + kFlowSwatchGap * em, y}, swatch.label, size);
+    x += entry + kFlowEntryGap * em;
   }
 }
 

@@ -43,6 +43,8 @@ struct Swatch {
   std::string label;
 };
 double swatches_height(const Page& page);
+double swatches_width(const Page& page, const std::string& title,
+                      const std::vector<Swatch>& swatches);
 void draw_swatches(Page& page, Point at, double width, const std::string& title,
                    const std::vector<Swatch>& swatches);
 

@@ -1083,7 +1083,12 @@ TEST_F(Window, ShowsLogitLens) {
   program.wait_for("the predictions of the layers",
                    [](const Report& r) { return is_current(r) && r["has_lens"].get<bool>(); });
   picture = new_picture(program, picture);
-  program.drag("depth.threshold", 0.3, 0.02);
+  program.click("depth.threshold");  // automatic until set
+  program.wait_for("a threshold", [](const Report& r) {
+    const auto& view = r["experiment"]["view"];
+    return view.contains("options") && view["options"]["depth"].contains("threshold");
+  });
+  program.drag("depth.threshold", 0.9, 0.02);
   program.wait_for("a lower threshold", [](const Report& r) {
     const auto& view = r["experiment"]["view"];
     return view.contains("options") && view["options"]["depth"]["threshold"] < 0.1;

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
+#include "core/figure/plain_text.h"
 #include "core/model/exits.h"
 #include "core/model/logit_lens.h"
 #include "core/view/view.h"
@@ -27,7 +30,8 @@ LayoutOptions look_with_threshold(double threshold) {
 TEST(Depth, ReportsSavedLayers) {
   const Trace trace = synthetic_trace(4, 2, 10);
   const std::string no_exits = all_text(lay_out_view(trace, "depth", look_with_threshold(1)).list);
-  EXPECT_NE(no_exits.find("0% of layers could be skipped; 100% of tokens"), std::string::npos)
+  EXPECT_NE(no_exits.find("100% of tokens exit with the last layer's prediction, and 0% of layers"),
+            std::string::npos)
       << no_exits;
   const std::string first_layer_exits =
       all_text(lay_out_view(trace, "depth", look_with_threshold(0)).list);
@@ -52,7 +56,7 @@ TEST(Depth, ReportsSkippedLayers) {
         all_text(lay_out_view(trace, "depth", look_with_threshold(threshold)).list);
     EXPECT_NE(text.find("25% of layers skipped"), std::string::npos) << text;
     EXPECT_NE(text.find(exit_rule("saturation").label), std::string::npos) << text;
-    for (const char* fragment : {"could be skipped", "already have", "margin"}) {
+    for (const char* fragment : {"could be skipped", "of tokens exit with", "margin"}) {
       EXPECT_EQ(text.find(fragment), std::string::npos) << fragment << "\n" << text;
     }
     EXPECT_NE(text.find("1 (5)"), std::string::npos) << text;  // layers count from 0
@@ -100,6 +104,7 @@ TEST(Depth, ColoursTokensByTheirExit) {
 TEST(Depth, ExplainsExitMarksAtEverySize) {
   const Trace trace = synthetic_trace(4, 2, 19);
   LayoutOptions look;
+  look = look_with_threshold(0.3);
   look.framed = false;
   const ViewLayout large = lay_out_view(trace, "depth", look);
   EXPECT_NE(all_text(large.list).find("bold: the last layer's prediction"), std::string::npos);
@@ -159,6 +164,91 @@ TEST(Depth, HitsAreLayersAndPositions) {
   EXPECT_EQ(hit->layer, 2);
   EXPECT_EQ(hit->query, 7);
   EXPECT_EQ(hit->key, -1);
+}
+
+// The automatic threshold saves layers only where nine of ten tokens keep their prediction.
+TEST(Depth, AutomaticThresholdStartsAtHighAgreement) {
+  const Trace trace = synthetic_trace(6, 2, 40);
+  const LogitLens lens = testing::synthetic_lens(trace);
+  for (const Confidence measure :
+       {Confidence::Margin, Confidence::Probability, Confidence::Saturation}) {
+    const double threshold = agreeing_threshold(lens, measure, 0.9);
+    for (double t = threshold; t <= 1; t += 0.01) {
+      EXPECT_GE(exit_summary(lens, exit_layers(lens, measure, t)).agreement, 0.9) << t;
+    }
+    if (threshold == 0) continue;
+    const auto lower = exit_layers(lens, measure, threshold - 0.001);
+    EXPECT_LT(exit_summary(lens, lower).agreement, 0.9) << threshold;
+  }
+  const double margin = agreeing_threshold(lens, Confidence::Margin, 0.9);
+  const ExitSummary summary = exit_summary(lens, exit_layers(lens, Confidence::Margin, margin));
+  LayoutOptions wide;
+  wide.width = 1000;
+  const std::string text = all_text(lay_out_view(trace, "depth", wide).list);
+  EXPECT_NE(text.find("margin ≥ " + brief(margin, 3) + ": " + percent(summary.agreement) +
+                      " of tokens exit with the last layer's prediction, and " +
+                      percent(summary.saved) + " of layers could be skipped"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Depth, ShowsAgreementOfEachLayer) {
+  const Trace trace = synthetic_trace(4, 2, 10);
+  const std::vector<double> shares = layer_agreement(testing::synthetic_lens(trace));
+  EXPECT_EQ(shares, (std::vector<double>{0, 0, 1, 1}));
+  const std::string text = all_text(lay_out_view(trace, "depth").list);
+  EXPECT_NE(text.find("agree"), std::string::npos) << text;
+}
+
+// Predictions of 30 layers are legible because layers are omitted, but never the selected one.
+TEST(Depth, DeepModelShowsEveryNthLayer) {
+  const Trace trace = synthetic_trace(30, 2, 12);
+  LayoutOptions look = look_with_threshold(0.3);
+  look.framed = false;
+  look.width = 860;
+  look.settings.layer = 16;
+  const ViewLayout layout = lay_out_view(trace, "depth", look);
+  EXPECT_EQ(testing::layout_error(layout.list), "");
+  EXPECT_LT(layout.columns, 16);
+  EXPECT_GT(layout.columns, 6);
+  std::set<Index> layers;
+  for (Index c = 0; c < layout.columns; ++c) {
+    const double x = layout.plot.x + (static_cast<double>(c) + 0.5) * layout.plot.width /
+                                         static_cast<double>(layout.columns);
+    layers.insert(layout.hit({x, layout.plot.y + 5}).value().layer);
+  }
+  EXPECT_EQ(static_cast<Index>(layers.size()), layout.columns);
+  for (const Index layer : {0, 16, 29}) EXPECT_TRUE(layers.contains(layer)) << layer;
+  Index words = 0;
+  for (const Text& text : testing::texts(layout.list)) {
+    words += text.align == Align::Middle && layout.plot.contains(text.at) ? 1 : 0;
+  }
+  EXPECT_EQ(words, 12 * layout.columns);
+  const std::string text = all_text(layout.list);
+  EXPECT_NE(text.find(std::to_string(layout.columns) + " of 30 layers"), std::string::npos) << text;
+  EXPECT_NE(text.find("line: exits at a layer that is not shown"), std::string::npos) << text;
+  set_view_value(look.settings, "depth", "every", Index{1});
+  EXPECT_EQ(lay_out_view(trace, "depth", look).columns, 30);
+}
+
+// The counts of the legend sum to all tokens, also where not every layer has space.
+TEST(Depth, LegendContainsAllExits) {
+  const Trace trace = synthetic_trace(30, 2, 60);
+  for (const double width : {400.0, 700.0, 1500.0}) {
+    LayoutOptions look = look_with_threshold(0.45);
+    look.width = width;
+    look.framed = false;
+    Index tokens = 0;
+    for (const Text& text : testing::texts(lay_out_view(trace, "depth", look).list)) {
+      const std::size_t open = text.text.find(" (");
+      const bool is_count =
+          open != std::string::npos && text.text.ends_with(")") &&
+          std::isdigit(static_cast<unsigned char>(text.text[0])) != 0 &&
+          text.text.find_first_not_of("0123456789", open + 2) == text.text.size() - 1;
+      if (is_count) tokens += std::stoi(text.text.substr(open + 2));
+    }
+    EXPECT_EQ(tokens, 60) << width;
+  }
 }
 
 TEST(Depth, ReportsPendingLayers) {

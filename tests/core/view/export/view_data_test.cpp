@@ -178,6 +178,7 @@ TEST(ViewData, DepthListsPredictionsOfEachLayer) {
   const Trace trace = testing::synthetic_trace(4, 2, 9);
   Session session;
   session.view.id = "depth";
+  set_view_value(session.view, "depth", "threshold", 0.3);
   const Findings found = testing::findings_of(trace);
   const ViewData data = view_data(trace, session, found);
   ASSERT_EQ(data.matrices.size(), 3u);
