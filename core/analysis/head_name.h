@@ -8,14 +8,26 @@
 namespace attnscope {
 
 struct HeadName {
-  std::string badge;  // "previous token": under a thumbnail
-  std::string words;  // "attends mostly to the previous token": in a sentence
+  std::string badge;  // "previous token": above a thumbnail; empty: no name
+  std::string word;   // "previous": where the badge is too long
+  // In a sentence: "attends mostly to the previous token: 62%, at equal attention 16% ± 9%".
+  std::string words;
 };
 
-// Classifies a head by the first statistic that reaches its threshold: weight on the previous
-// token, on the token after an earlier occurrence of the current one (induction; Olsson et al.,
-// 2022), on the first token, or on earlier occurrences of the current token. If none does,
-// classifies it by mean distance and entropy. Unknown statistics (NaN) are ignored.
-HeadName head_name(const HeadStatistics& statistics);
+// Classifies a head by its weight on the previous token, on the token after an earlier occurrence
+// of the current one (induction; Olsson et al., 2022), on the first token, or on earlier
+// occurrences of the current token, or else by its mean distance.
+//
+// A statistic names the head only if it reaches a fixed threshold (60% or 35% of the weight;
+// half the baseline's distance), differs from the baseline by kNameSpreads standard deviations and
+// is measured on kNameRows rows, so that few heads with random weights have a name. Unknown
+// statistics (NaN) are ignored.
+HeadName head_name(const HeadStatistics& statistics, const HeadBaseline& baseline);
+
+constexpr double kNameSpreads = 4;
+constexpr double kNameRows = 5;
+
+// The names that heads can have, in a fixed order.
+const std::vector<HeadName>& head_names();
 
 }  // namespace attnscope

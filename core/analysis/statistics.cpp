@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numbers>
@@ -75,6 +76,79 @@ HeadStatistics head_statistics(const Tensor& attention, const std::vector<std::i
   HeadStatisticsSum sum;
   sum.add(attention, tokens, first_token_column);
   return sum.means();
+}
+
+namespace {
+
+// Expectation and variance, over the rows, of a statistic of random rows.
+struct RandomMean {
+  double sum = 0, variance = 0;
+  Index count = 0;
+  void add(double mean, double row_variance) {
+    sum += mean;
+    variance += row_variance;
+    ++count;
+  }
+  // `hits` of `keys` equally likely keys count.
+  void add_share(Index hits, Index keys) {
+    const double p = static_cast<double>(hits) / static_cast<double>(keys);
+    add(p, p * (1 - p));
+  }
+  double mean() const {
+    return count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
+  }
+  double rows() const { return static_cast<double>(count); }
+  double spread() const {
+    return count > 0 ? std::sqrt(variance) / static_cast<double>(count)
+                     : std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
+}  // namespace
+
+HeadBaseline head_baseline(const Pattern& pattern, Index head,
+                           const std::vector<std::int32_t>& tokens, Index first_token_column) {
+  RandomMean entropy, distance, first, previous, same, induction;
+  const Index a = pattern.heads() > 1 ? head : 0, keys = pattern.keys() - first_token_column;
+  const bool has_tokens = static_cast<Index>(tokens.size()) == pattern.queries();
+  for (Index i = 0; i < pattern.queries(); ++i) {
+    const Index size = pattern.row_size(a, i);
+    if (size == 0) continue;
+    const auto allows = [&](Index key) {
+      return key < keys && pattern.allowed(a, i, first_token_column + key);
+    };
+    entropy.add(std::log2(static_cast<double>(size)), 0);
+    double sum = 0, squares = 0;  // of distances; memory columns have none
+    for (const Run& run : pattern.row(a, i)) {
+      for (Index c = run.begin; c < run.end; c += run.step) {
+        if (c < first_token_column) continue;
+        const auto d = static_cast<double>(std::abs(c - first_token_column - i));
+        sum += d;
+        squares += d * d;
+      }
+    }
+    const double mean = sum / static_cast<double>(size);
+    distance.add(mean, squares / static_cast<double>(size) - mean * mean);
+    if (i >= 1 && keys > 0) first.add_share(allows(0) ? 1 : 0, size);
+    if (i >= 1 && i - 1 < keys) previous.add_share(allows(i - 1) ? 1 : 0, size);
+    if (!has_tokens) continue;
+    Index on_same = 0, after_same = 0, earlier = 0;
+    for (Index j = 0; j < i && j < keys; ++j) {
+      if (tokens[static_cast<std::size_t>(j)] != tokens[static_cast<std::size_t>(i)]) continue;
+      ++earlier;
+      on_same += allows(j) ? 1 : 0;
+      after_same += allows(j + 1) ? 1 : 0;
+    }
+    if (earlier == 0) continue;
+    same.add_share(on_same, size);
+    induction.add_share(after_same, size);
+  }
+  return {{entropy.mean(), distance.mean(), first.mean(), previous.mean(), same.mean(),
+           induction.mean()},
+          {entropy.spread(), distance.spread(), first.spread(), previous.spread(), same.spread(),
+           induction.spread()},
+          {entropy.rows(), distance.rows(), first.rows(), previous.rows(), same.rows(),
+           induction.rows()}};
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/part/pattern.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -47,6 +48,19 @@ class HeadStatisticsSum {
 // tokens: ids of the L_q query tokens; if empty, same_token and induction are NaN.
 HeadStatistics head_statistics(const Tensor& attention, const std::vector<std::int32_t>& tokens,
                                Index first_token_column = 0);
+
+// Statistics of a head that ignores the text, for comparison with a measured head.
+struct HeadBaseline {
+  HeadStatistics mean;  // if each row attends equally to its allowed keys
+  // Standard deviation of the statistics, whose expectation is `mean`, of a head whose rows attend
+  // to one random allowed key each: the largest by which chance alone moves them. Entropy: 0.
+  HeadStatistics spread;
+  HeadStatistics rows;  // number of rows that count
+};
+// Baseline of head `head` of a pattern with one row per query; other arguments as for
+// head_statistics(). Statistics without rows are NaN.
+HeadBaseline head_baseline(const Pattern& pattern, Index head,
+                           const std::vector<std::int32_t>& tokens, Index first_token_column = 0);
 
 // Entropy of a row of `count` weights, in bits; 0 for a row without weights.
 double row_entropy(const float* weights, Index count);

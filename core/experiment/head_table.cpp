@@ -145,6 +145,11 @@ HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Inde
   return head_statistics(tap.attention(head_in_group), known_ids(trace, tap), distance_origin(tap));
 }
 
+HeadBaseline head_baseline(const Trace& trace, const AttentionTap& tap, Index head_in_group) {
+  return head_baseline(*tap.result.pattern, head_in_group, known_ids(trace, tap),
+                       distance_origin(tap));
+}
+
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
   Sums sums;
   add(trace, Segments::Separate, sums, only);

@@ -42,6 +42,7 @@ struct HeadTable {
 };
 
 HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group);
+HeadBaseline head_baseline(const Trace& trace, const AttentionTap& tap, Index head_in_group);
 
 // Statistics of a run, whose words may be merged (core/analysis/words.h), or of its part `only`.
 // Same-token and induction scores are undefined if a token is unknown (id -1).

@@ -49,6 +49,8 @@ struct FigureOptions {
 struct Interaction {
   std::optional<Point> pointer{};  // mouse position, for cross-hairs
   bool flipped = false;            // Shift is pressed: the reference replaces the run
+  // A click adds to a selection of objects (Ctrl), or extends it to the object (Shift).
+  bool adds = false, extends = false;
   // Returns the window's key for an action. Empty in files: their hints name command-line options.
   std::function<std::string(HintAction)> key_of{};
 };

@@ -180,6 +180,8 @@ ViewLayout lay_out_view(const Trace& trace, std::string_view id, const LayoutOpt
                         .figure = {.framed = options.framed, .tight = options.tight},
                         .interaction = {.pointer = options.pointer,
                                         .flipped = options.flipped,
+                                        .adds = options.adds,
+                                        .extends = options.extends,
                                         .key_of = options.key_of},
                         .cache = options.cache};
   return view(id).lay_out(input);

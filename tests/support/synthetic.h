@@ -46,7 +46,7 @@ struct LayoutOptions {
   ViewCache* cache = nullptr;
   const Trace* reference = nullptr;  // run B; null: none
   Interventions interventions;
-  bool flipped = false;
+  bool flipped = false, adds = false, extends = false;
   const HeadTable* heads = nullptr;    // statistics over texts of a file; null: none
   const ErrorStudy* errors = nullptr;  // error study of the shown head; null: none
   bool knows_lens = true;

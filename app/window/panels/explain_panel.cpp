@@ -268,9 +268,10 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache
   }
   if (cache.trace != pointed.trace || cache.ref != pointed.ref) {
     cache = {pointed.trace, pointed.ref,
-             head_statistics(*pointed.trace, *pointed.tap, pointed.head)};
+             head_statistics(*pointed.trace, *pointed.tap, pointed.head),
+             head_baseline(*pointed.trace, *pointed.tap, pointed.head)};
   }
-  paragraph(ui, capitalised(head_name(cache.statistics).words) + ".");
+  paragraph(ui, capitalised(head_name(cache.statistics, cache.baseline).words) + ".");
   const bool per_word = has_merged_words(*pointed.trace);
   std::string missing_text;
   for (const HeadMeasure& measure : head_measures()) {

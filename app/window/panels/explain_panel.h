@@ -22,6 +22,7 @@ struct PairCache {
     std::shared_ptr<const Trace> trace;
     HeadRef ref{-1, -1};
     HeadStatistics statistics;
+    HeadBaseline baseline;
   };
   Head head;
 };

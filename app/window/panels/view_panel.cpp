@@ -37,7 +37,10 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                              .scale = ui.scale},
                   // Presentations show title and caption, unless a lesson has its own text.
                   .figure = {.framed = state.presentation.is_on && state.lesson.lesson == nullptr},
-                  .interaction = {.flipped = key.is_flipped, .key_of = key_for},
+                  .interaction = {.flipped = key.is_flipped,
+                                  .adds = key.adds,
+                                  .extends = key.extends,
+                                  .key_of = key_for},
                   .cache = &picture.cache};
   if (key.pointer_x >= 0) input.interaction.pointer = Point{key.pointer_x, key.pointer_y};
   const std::shared_ptr<MapPyramid> maps = picture.maps();
@@ -127,6 +130,8 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
                    state.presentation.is_on};
   key.interventions = state.session->run.interventions;
   key.is_flipped = state.view.shift && b;
+  key.extends = state.view.shift && !b;
+  key.adds = ImGui::GetIO().KeyCtrl && !is_typing;
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;

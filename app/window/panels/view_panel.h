@@ -28,7 +28,7 @@ struct Picture {
     bool is_dark = false, is_presenting = false;
     double pointer_x = -1, pointer_y = -1;
     std::uint64_t maps = 0;  // version of the maps under computation
-    bool is_flipped = false;
+    bool is_flipped = false, adds = false, extends = false;
     Interventions interventions{};
     bool operator==(const Key&) const = default;
   };

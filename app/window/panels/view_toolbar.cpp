@@ -147,7 +147,10 @@ RowNote head_note(const State& state, Index layer, Index head) {
   const bool is_measurable = tap != nullptr && tap->stores_map() && tap->result.device == nullptr &&
                              tap->queries() * tap->keys() <= kMaxWeights;
   if (!is_measurable || is_signed(*tap, group_head)) return {};
-  return {head_name(head_statistics(*trace, *tap, group_head)).badge, kNoteOffset};
+  return {
+      head_name(head_statistics(*trace, *tap, group_head), head_baseline(*trace, *tap, group_head))
+          .badge,
+      kNoteOffset};
 }
 
 // Draws "‹ Layer 2 ›": the arrows run actions, the middle opens a list. Numbers start at 0, as on

@@ -9,19 +9,24 @@
 #include "core/view/map/map_values.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/fact_table.h"
+#include "core/view/parts/legend.h"
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/reading.h"
 #include "core/view/parts/token_axis.h"
+#include "core/view/parts/token_flow.h"
 #include "core/view/parts/word_merging.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
 namespace {
 
-constexpr double kMinThumbnail = 2;  // pixels
-constexpr double kTagReach = 4;      // em: vertical extent of a tag next to the pointer
-constexpr double kPoolNote = 1.6;    // em: note below max-pooled thumbnails
+constexpr double kMinThumbnail = 2;     // pixels
+constexpr double kTagReach = 4;         // em: vertical extent of a tag next to the pointer
+constexpr double kNote = 1.6;           // em: line below the thumbnails
+constexpr double kSelectedVeil = 0.18;  // opacity of the colour over selected heads
+constexpr double kStripFill = 0.7;      // of the strip's height; the rest is a gap
 
 // Number of decimals, up to a limit, at which different measures of adjacent heads look different.
 int decimals_of(const std::vector<Thumbnail>& list) {
@@ -37,23 +42,11 @@ int decimals_of(const std::vector<Thumbnail>& list) {
   return kMaxDecimals;
 }
 
-// Draws text in a font reduced to fit the width, down to kMinFontScale of the small font.
-void draw_shrunk_text(Page& page, Point at, const std::string& text, double width, Align align,
-                      bool is_faint) {
-  const double full = page.width_of(text, page.small());
-  const double size = page.small() * std::clamp(width / std::max(full, 1.0), kMinFontScale, 1.0);
-  const std::string shortened = page.ellipsised(text, size, width);
-  if (is_faint) {
-    page.faint_text(at, shortened, size, align);
-  } else {
-    page.text(at, shortened, size, align);
-  }
-}
-
-// Draws the label and the measured number of each thumbnail's head.
-void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
-  if (raster.label <= 0) return;
+// Draws the head numbers and the measured number of each thumbnail of a list.
+void draw_list_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
+  if (raster.label_kind == GridLabel::None) return;
   const int digits = decimals_of(list);
+  const double size = raster.label_size;
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
@@ -61,60 +54,125 @@ void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbna
     const auto number_of = [&](int decimals) {
       return std::isnan(thumbnail.measure) ? "–" : fixed(thumbnail.measure, decimals);
     };
-    const double line = raster.two_lines ? raster.label / 2 : raster.label;
-    const double y = box->y - line / 2, middle = box->x + box->width / 2;
-    if (raster.two_lines) {
-      draw_shrunk_text(page, {middle, y - line}, name, box->width, Align::Middle, true);
-      draw_shrunk_text(page, {middle, y}, number_of(2), box->width, Align::Middle, false);
-      continue;
+    const double line = kLabelLine * raster.label_size;
+    const double y = box->y - raster.strip - line / 2, middle = box->x + box->width / 2;
+    if (raster.label_kind == GridLabel::HeadNumbers) {
+      page.faint_text({middle, y}, name, size, Align::Middle);
+    } else if (raster.label_kind == GridLabel::TwoLines) {
+      page.faint_text({middle, y - line}, name, size, Align::Middle);
+      page.text({middle, y}, number_of(2), size, Align::Middle);
+    } else {
+      const double needed = page.width_of(name + "  " + number_of(digits), size);
+      page.faint_text({box->x, y}, name, size);
+      // The head's name has priority over further digits.
+      page.text({box->right(), y}, number_of(needed <= box->width ? digits : 2), size, Align::End);
     }
-    const double needed = page.width_of(name + "  " + number_of(digits), page.small());
-    // The head's name has priority over further digits.
-    const std::string number = number_of(needed <= box->width ? digits : 2);
-    page.faint_text({box->x, y}, name, page.small());
-    page.text({box->right(), y}, number, page.small(), Align::End);
   }
 }
 
-// Draws the name of each head's behaviour above its thumbnail.
+Colour name_colour(const HeadName& name) {
+  const auto& names = head_names();
+  const auto at = std::ranges::find(names, name.badge, &HeadName::badge);
+  return head_colour(at - names.begin());
+}
+
+// Draws the name of each head's behaviour above its thumbnail: a text, or a strip of its colour.
 void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
-  if (raster.label <= 0) return;
   const std::optional<Point>& pointer = page.input().interaction.pointer;
   const bool has_tag = page.input().figure.framed && pointer && raster.hit(*pointer);
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
-    if (!box) continue;
+    if (!box || thumbnail.name.badge.empty()) continue;
+    if (raster.strip > 0) {
+      page.add(FilledBox{{box->x, box->y - raster.strip, box->width, kStripFill * raster.strip},
+                         name_colour(thumbnail.name)});
+    }
+    const bool is_badge = raster.label_kind == GridLabel::Badge;
+    if (!is_badge && raster.label_kind != GridLabel::Word) continue;
     // Hides names near the pointer's tag.
     if (has_tag && std::abs(box->y - pointer->y) < kTagReach * page.em()) continue;
-    draw_shrunk_text(page, {box->x + box->width / 2, box->y - raster.label / 2},
-                     thumbnail.name.badge, box->width, Align::Middle, true);
+    page.faint_text({box->x + box->width / 2, box->y - kLabelLine * raster.label_size / 2},
+                    is_badge ? thumbnail.name.badge : thumbnail.name.word, raster.label_size,
+                    Align::Middle);
   }
 }
 
-// Draws headers with as many numbers as fit: "layer" on the left, "head" at the top.
+// Draws a legend of the coloured strips, with the number of heads of each name. If the line is too
+// short, it starts at `left`, and has short names.
+void draw_name_legend(Page& page, const std::vector<Thumbnail>& list, Box line, double left) {
+  const auto entries = [&](std::string HeadName::*text) {
+    std::vector<Swatch> swatches;
+    for (const HeadName& name : head_names()) {
+      const auto count = std::ranges::count_if(
+          list, [&](const Thumbnail& t) { return t.name.badge == name.badge; });
+      if (count == 0) continue;
+      swatches.push_back({name_colour(name), name.*text + " (" + std::to_string(count) + ")"});
+    }
+    return swatches;
+  };
+  const char* title = "name (heads)";
+  std::vector<Swatch> swatches = entries(&HeadName::badge);
+  const auto is_too_wide = [&] { return swatches_width(page, title, swatches) > line.width; };
+  if (is_too_wide()) line = {left, line.y, line.right() - left, line.height};
+  if (is_too_wide()) swatches = entries(&HeadName::word);
+  draw_swatches(page, {line.x, line.y}, line.width, title, swatches);
+}
+
+// First existing head of a range of rows and columns; {-1, -1}: none.
+std::pair<Index, Index> first_head(const GridRaster& raster, Index row, Index last_row,
+                                   Index column, Index last_column) {
+  for (Index r = row; r < last_row; ++r) {
+    for (Index c = column; c < last_column; ++c) {
+      const std::pair<Index, Index> at =
+          raster.rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
+      if (at.second >= 0) return at;
+    }
+  }
+  return {-1, -1};
+}
+
+// Draws headers of each block with as many numbers as fit, to the left of rows and above columns.
 void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
-  const double em = page.em(), size = em;
-  const double header = kGridHeader * em;
-  const auto layers = static_cast<Index>(raster.rows.size());
-  const auto heads = static_cast<Index>(raster.columns());
+  const double em = page.em(), size = em, header = kGridHeader * em;
+  const auto rows = static_cast<Index>(raster.rows.size()),
+             columns = static_cast<Index>(raster.columns());
+  const Index block_rows = raster.block_rows > 0 ? raster.block_rows : rows;
+  const Index block_columns = raster.block_columns > 0 ? raster.block_columns : columns;
+  const auto number = [&](const std::pair<Index, Index>& at, bool is_row) {
+    return raster.layers_across == is_row ? at.second : at.first;
+  };
   const Index row_step = label_step(raster.step_y(), 1.2 * em);
-  for (Index layer = 0; layer < layers; layer += row_step) {
-    const Box box = raster.box(layer, 0);
-    page.text({all.x - 0.5 * em, box.y + box.height / 2}, std::to_string(layer), size, Align::End);
-  }
-  const double widest = page.width_of(std::to_string(heads - 1), size) + 0.5 * em;
+  const double widest = page.width_of(std::to_string(std::max(rows, columns) - 1), size) + 0.5 * em;
   const Index column_step = label_step(raster.step_x(), widest);
-  for (Index head = 0; head < heads; head += column_step) {
-    const Box box = raster.box(0, head);
-    page.text({box.x + box.width / 2, all.y - 0.8 * em}, std::to_string(head), size, Align::Middle);
+  for (Index r = 0; r < rows; ++r) {
+    for (Index c = 0; c < columns; c += block_columns) {
+      const Index value = number(first_head(raster, r, r + 1, c, c + block_columns), true);
+      if (value < 0 || value % row_step != 0) continue;
+      const Box box = raster.box(r, c);
+      page.text({box.x - 0.5 * em, box.y + box.height / 2}, std::to_string(value), size,
+                Align::End);
+    }
   }
-  page.faint_text({all.x - header + 0.6 * em, all.y + all.height / 2}, "layer", size, Align::Middle,
-                  90);
-  page.faint_text({all.x + all.width / 2, all.y - header + 0.9 * em}, "head", size, Align::Middle);
+  for (Index c = 0; c < columns; ++c) {
+    for (Index r = 0; r < rows; r += block_rows) {
+      const Index value = number(first_head(raster, r, r + block_rows, c, c + 1), false);
+      if (value < 0 || value % column_step != 0) continue;
+      const Box box = raster.box(r, c);
+      page.text({box.x + box.width / 2, box.y - raster.label - raster.strip - 0.8 * em},
+                std::to_string(value), size, Align::Middle);
+    }
+  }
+  const char* row_title = raster.layers_across ? "head" : "layer";
+  const char* column_title = raster.layers_across ? "layer" : "head";
+  page.faint_text({all.x - header + 0.6 * em, all.y + all.height / 2}, row_title, size,
+                  Align::Middle, 90);
+  page.faint_text({all.x + all.width / 2, all.y - header + 0.9 * em}, column_title, size,
+                  Align::Middle);
 }
 
-// Marks the selected head and the hovered one.
-void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
+// Marks the shown head, the selected ones and the hovered one.
+void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list,
+                const HeadList& selected) {
   const ViewSettings& view = page.input().session.view;
   const auto outline = [&](Index layer, Index head, const Colour& colour) {
     const std::optional<Box> found = raster.box_of(layer, head);
@@ -124,8 +182,14 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
     page.add(OutlinedBox{
         {box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out}, colour, 2});
   };
-  const bool marks_selected = !page.input().figure.framed;  // window only
-  if (marks_selected) outline(view.layer, view.head, page.theme().accent);
+  for (const auto& [layer, head] : selected) {
+    outline(layer, head, first_colour());
+    if (const std::optional<Box> box = raster.box_of(layer, head)) {
+      page.add(FilledBox{*box, translucent(first_colour(), kSelectedVeil)});
+    }
+  }
+  const bool marks_shown = !page.input().figure.framed;  // window only
+  if (marks_shown) outline(view.layer, view.head, page.theme().accent);
   if (!page.input().interaction.pointer) return;
   if (const auto hit = raster.hit(*page.input().interaction.pointer)) {
     outline(hit->layer, hit->head, page.theme().text);
@@ -134,7 +198,7 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
           "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head);
       for (const Thumbnail& t : list) {
         const bool is_hovered = t.layer == hit->layer && t.head == hit->head;
-        if (is_hovered && !t.name.words.empty()) text += ": " + t.name.words;
+        if (is_hovered && !t.name.badge.empty()) text += ": " + t.name.words;
       }
       page.tag(*page.input().interaction.pointer, text, raster.area());
     }
@@ -156,92 +220,237 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
   return {unit_of(rows) + log, rows == RowScale::None ? "weight" + log : "× equal"};
 }
 
-std::string subject(const ViewInput& input, bool own_scale) {
+// Caption, without the description of the run.
+std::string subject(const ViewInput& input, bool own_scale, bool hides_first, bool has_names) {
   std::string text = capitalised(describe_part(input.trace, input.session.view) +
                                  describe_layers_and_heads(input.trace, input.part())) +
                      "; each map shows how much a query (row) attends to a key (column)";
   if (own_scale) text += ", each on its own scale";
-  if (view_values(input.session.view, "grid").flag("hide_first")) {
+  if (hides_first) {
     text += has_merged_words(input.trace) ? "; the first word's column is hidden"
                                           : "; the first token's column is hidden";
+  }
+  if (has_names) {
+    text +=
+        "; heads are named by behaviour on this text that differs from equal attention by at "
+        "least " +
+        brief(kNameSpreads) + " standard deviations";
   }
   return text + ".";
 }
 
-ViewLayout lay_out(const ViewInput& input) {
-  Page page(input);
-  std::vector<Thumbnail> list = thumbnails(input.trace, input.part());
-  if (list.empty()) {
-    const SelectedTap found = find_tap(input);
-    return page.message(found.headline, found.advice);
+// One layout of the grid.
+class Grid {
+ public:
+  explicit Grid(const ViewInput& input)
+      : input_(input),
+        page_(input),
+        options_(view_values(input.session.view, "grid")),
+        list_(thumbnails(input.trace, input.part())) {}
+
+  ViewLayout lay_out() {
+    if (list_.empty()) {
+      const SelectedTap found = find_tap(input_);
+      return page_.message(found.headline, found.advice);
+    }
+    const std::shared_ptr<const HeadSurvey> survey = survey_heads(input_, list_);
+    first_token_ = first_token_of(input_, survey.get());
+    for (Thumbnail& t : list_) {
+      if (survey == nullptr) break;
+      const auto name = survey->names.find({t.layer, t.head});
+      if (name != survey->names.end()) t.name = name->second;
+    }
+    order_ = sort_thumbnails(input_, list_);
+    if (list_.empty()) {
+      return page_.message("No head passes the filter",
+                           "None of the " + std::to_string(order_.total) + " heads has such a " +
+                               (has_merged_words(input_.trace) ? order_.measure->word_label
+                                                               : order_.measure->label) +
+                               ". Widen the limits.");
+    }
+    keep_selected();
+    if (list_.empty()) {
+      return page_.message("No selected head",
+                           "None of the selected heads passes the filter or exists in this run. "
+                           "Clear the selection, or show all heads.");
+    }
+    has_names_ =
+        std::ranges::any_of(list_, [](const Thumbnail& t) { return !t.name.badge.empty(); });
+    const bool own = options_.flag("own");
+    inside_ = page_.frame(
+        title_with_part(input_),
+        caption(input_.trace, subject(input_, own, first_token_.is_hidden, has_names_)));
+    place();
+    if (!(raster_.width >= kMinThumbnail && raster_.height >= kMinThumbnail)) {
+      return no_space(page_);
+    }
+    return draw(own);
   }
-  name_heads(input, list);
-  const GridOrder order = sort_thumbnails(input, list);
-  if (list.empty()) {
-    return page.message(
-        "No head passes the filter",
-        "None of the " + std::to_string(order.total) + " heads has such a " +
-            (has_merged_words(input.trace) ? order.measure->word_label : order.measure->label) +
-            ". Widen the limits.");
+
+ private:
+  double em() const { return page_.em(); }
+  // In the order of a list instead of rows by layer.
+  bool is_list() const { return order_.measure != nullptr || is_selection_; }
+
+  void keep_selected() {
+    const HeadList selected = selected_heads(input_.session.view);
+    selected_count_ = selected.size();
+    is_selection_ = !selected.empty() && options_.flag("only_selected");
+    if (!is_selection_) return;
+    std::erase_if(list_, [&](const Thumbnail& t) {
+      return std::ranges::find(selected, std::pair{t.layer, t.head}) == selected.end();
+    });
   }
-  const bool own_scale = view_values(input.session.view, "grid").flag("own");
-  Box inside = page.frame(title_with_part(input), caption(input.trace, subject(input, own_scale)));
-  const auto place = [&] {
-    return order.measure != nullptr ? place_sorted(page, inside, list)
-                                    : place_layers(page, inside, list);
-  };
-  GridRaster raster = place();
-  const bool has_pooling = is_pooled(input, raster, list);
-  const bool has_excluded = std::ranges::any_of(
-      list, [](const Thumbnail& t) { return has_excluded_pairs(*t.tap, t.head_in_group); });
-  if (has_pooling || has_excluded) {  // space for the note
-    inside.height -= kPoolNote * page.em();
-    raster = place();
+
+  void place() {
+    const Box all = inside_;
+    const auto place_in = [&] {
+      raster_ = is_list() ? place_list(page_, inside_, list_, order_.measure != nullptr)
+                          : place_layers(page_, inside_, list_);
+      has_pooling_ = is_pooled(input_, raster_, list_);
+    };
+    place_in();
+    has_excluded_ = std::ranges::any_of(
+        list_, [](const Thumbnail& t) { return has_excluded_pairs(*t.tap, t.head_in_group); });
+    const double lines = (has_note() ? 1 : 0) + (raster_.strip > 0 ? 1 : 0);
+    if (lines == 0) return;
+    const bool had_strip = raster_.strip > 0;
+    inside_.height = all.height - lines * kNote * em();
+    place_in();
+    if (raster_.strip > 0 && !had_strip) {  // less space: names became strips
+      inside_.height -= kNote * em();
+      place_in();
+    }
   }
-  if (!(raster.width >= kMinThumbnail && raster.height >= kMinThumbnail)) {
-    return no_space(page);
+
+  bool has_note() const {
+    return has_pooling_ || has_excluded_ || first_token_.is_hidden || selected_count_ > 0;
   }
-  const Box area = raster.area();
-  const Box maps{area.x, area.y + raster.label, area.width, area.height - raster.label};
-  const GridMaps grid = grid_maps(input, raster, list);
-  for (std::size_t n = 0; n < list.size(); ++n) {
-    const HeatMap& cells = grid.cells[n];
-    page.add(cells);
+
+  ViewLayout draw(bool own_scale) {
+    const Box area = raster_.area();
+    const double top = raster_.label + raster_.strip;
+    const Box maps{area.x, area.y + top, area.width, area.height - top};
+    const GridMaps grid = grid_maps(input_, raster_, list_, first_token_.is_hidden);
+    for (std::size_t n = 0; n < list_.size(); ++n) draw_map(grid.cells[n], list_[n]);
+    if (is_list()) {
+      draw_list_labels(page_, raster_, list_);
+      draw_order(area);
+    } else {
+      draw_headers(page_, raster_, area);
+    }
+    draw_names(page_, raster_, list_);
+    draw_marks(page_, raster_, list_,
+               is_selection_ ? HeadList() : selected_heads(input_.session.view));
+    draw_colour_bar(page_, {maps.right(), maps.y, colour_bar_width(page_), maps.height}, grid.range,
+                    bar_titles(input_, own_scale));
+    double bottom = area.bottom();
+    if (has_note()) {
+      draw_note(area, bottom + kNote * em() / 2);
+      bottom += kNote * em();
+    }
+    if (raster_.strip > 0) {
+      draw_name_legend(page_, list_, {area.x, bottom, inside_.right() - area.x, kNote * em()},
+                       inside_.x);
+      bottom += kNote * em();
+    }
+    ViewLayout layout;
+    layout.list = page_.take(bottom);
+    layout.pending = pending_text(grid.exact);
+    layout.hit = [raster = raster_](Point p) { return raster.hit(p); };
+    add_selection(layout);
+    return layout;
+  }
+
+  void draw_map(const HeatMap& cells, const Thumbnail& thumbnail) {
+    page_.add(cells);
     HeatMap pairs;
     pairs.box = cells.box;
-    pairs.height = static_cast<double>(list[n].tap->queries());
-    pairs.width = static_cast<double>(list[n].tap->keys());
-    cover_excluded(page, pairs, *list[n].tap, list[n].head_in_group);
-    page.add(OutlinedBox{cells.box, page.theme().line, 1});
+    pairs.height = static_cast<double>(thumbnail.tap->queries());
+    pairs.width = static_cast<double>(thumbnail.tap->keys());
+    cover_excluded(page_, pairs, *thumbnail.tap, thumbnail.head_in_group);
+    page_.add(OutlinedBox{cells.box, page_.theme().line, 1});
   }
-  if (order.measure != nullptr) {
-    draw_labels(page, raster, list);
-    page.faint_text({area.x, area.y - kGridSortNote * page.em() / 2},
-                    page.fitting(order.notes, page.small(), inside.right() - area.x), page.small());
-  } else {
-    draw_headers(page, raster, area);
-    draw_names(page, raster, list);
+
+  // Describes order and labels of a list, above it.
+  void draw_order(const Box& area) {
+    std::vector<std::string> notes = order_.notes;
+    if (order_.measure == nullptr) {
+      notes = {std::to_string(list_.size()) + " selected " +
+               (list_.size() == 1 ? "head" : "heads")};
+    }
+    const bool is_window = !input_.figure.framed;
+    const std::string labels = raster_.label_kind != GridLabel::None ? "; named layer·head"
+                               : is_window ? "; point at a head for its name"
+                                           : "; too many heads for their names";
+    std::vector<std::string> candidates;
+    for (const std::string& note : notes) candidates.push_back(note + labels);
+    candidates.insert(candidates.end(), notes.begin(), notes.end());
+    page_.faint_text({area.x, area.y - kGridSortNote * em() / 2},
+                     page_.fitting(candidates, page_.small(), inside_.right() - area.x),
+                     page_.small());
   }
-  draw_marks(page, raster, list);
-  draw_colour_bar(page, {maps.right(), maps.y, colour_bar_width(page), maps.height}, grid.range,
-                  bar_titles(input, own_scale));
-  double bottom = area.bottom();
-  const double note_y = bottom + kPoolNote * page.em() / 2;
-  if (has_pooling || has_excluded) bottom += kPoolNote * page.em();
-  if (has_excluded) draw_excluded_legend(page, maps.right() + page.em(), note_y);
-  if (has_pooling) {
-    page.faint_text(
-        {area.x, note_y},
-        page.fitting({"max-pooled: each pixel shows its largest weight",
-                      "each pixel shows its largest", "max-pooled"},
-                     page.small(), (has_excluded ? maps.right() : inside.right()) - area.x),
-        page.small());
+
+  void draw_note(const Box& area, double y) {
+    if (has_excluded_) draw_excluded_legend(page_, area.right() + em(), y);
+    const std::string hidden =
+        has_merged_words(input_.trace) ? "first word hidden" : "first token hidden";
+    const std::string reason = first_token_.reason.empty() ? "" : " (" + first_token_.reason + ")";
+    std::string count;
+    if (selected_count_ > 0 && !is_selection_) {
+      count = std::to_string(selected_count_) +
+              (selected_count_ == 1 ? " head selected" : " heads selected");
+    }
+    // Joins the notes; the longest first.
+    const auto note = [&](const std::string& hidden_text, const char* pooled_text) {
+      std::string text = count;
+      if (first_token_.is_hidden) text += (text.empty() ? "" : "; ") + hidden_text;
+      if (has_pooling_) text += (text.empty() ? "" : "; ") + std::string(pooled_text);
+      return text;
+    };
+    const double width = (has_excluded_ ? area.right() : inside_.right()) - area.x;
+    page_.faint_text(
+        {area.x, y},
+        page_.fitting({note(hidden + reason, "max-pooled: each pixel shows its largest weight"),
+                       note(hidden + reason, "each pixel shows its largest"),
+                       note(hidden + reason, "max-pooled"), note(hidden, "max-pooled")},
+                      page_.small(), width),
+        page_.small());
   }
-  ViewLayout layout;
-  layout.list = page.take(bottom);
-  layout.pending = pending_text(grid.exact);
-  layout.hit = [raster](Point p) { return raster.hit(p); };
-  return layout;
+
+  // With Ctrl or Shift, a click changes the selection.
+  void add_selection(ViewLayout& layout) const {
+    const Interaction& mouse = input_.interaction;
+    if (!mouse.pointer || !(mouse.adds || mouse.extends)) return;
+    const std::optional<Hit> hit = raster_.hit(*mouse.pointer);
+    if (!hit) return;
+    const std::pair head{hit->layer, hit->head};
+    const HeadList before = selected_heads(input_.session.view);
+    const HeadList after =
+        mouse.extends ? with_range(before, head, list_) : with_added(before, head);
+    const std::string help = mouse.extends                  ? "Select the heads up to this one."
+                             : after.size() > before.size() ? "Select this head."
+                                                            : "Deselect this head.";
+    layout.handles.push_back(
+        {raster_.box_of(hit->layer, hit->head).value(), help, {}, [after](Session& session) {
+           select_heads(session.view, after);
+         }});
+  }
+
+  const ViewInput& input_;
+  Page page_;
+  const Values options_;
+  std::vector<Thumbnail> list_;
+  FirstToken first_token_;
+  GridOrder order_;
+  Box inside_;
+  GridRaster raster_;
+  std::size_t selected_count_ = 0;  // also heads that are not shown
+  bool has_names_ = false, is_selection_ = false, has_pooling_ = false, has_excluded_ = false;
+};
+
+ViewLayout lay_out(const ViewInput& input) {
+  return Grid(input).lay_out();
 }
 
 // Weights of all heads of a layer.  [h, L_q, L_k]
@@ -268,8 +477,27 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
   return matrix;
 }
 
-// One matrix [layers, h, L_q, L_k] if all layers have the same shape, otherwise one per layer.
+// A matrix [L_q, L_k] for each selected head.
+ViewData selected_data(const ViewInput& input, const HeadList& selected) {
+  ViewData data;
+  for (const auto& [layer, head] : selected) {
+    Index head_in_group = 0;
+    const AttentionTap* tap = input.trace.find({layer, head, input.part()}, &head_in_group);
+    if (tap == nullptr) continue;
+    data.matrices.push_back({"attention." + std::to_string(layer) + "." + std::to_string(head),
+                             tap->attention(head_in_group), query_axis(input.trace, *tap).labels,
+                             key_axis(input.trace, *tap).labels});
+  }
+  if (data.matrices.empty()) throw InputError("grid: this run has none of the selected heads");
+  return data;
+}
+
+// The selected heads if only they are shown. Else one matrix [layers, h, L_q, L_k] if all layers
+// have the same shape, otherwise one per layer.
 ViewData data(const ViewInput& input) {
+  const HeadList selected = selected_heads(input.session.view);
+  const bool is_selection = view_values(input.session.view, "grid").flag("only_selected");
+  if (is_selection && !selected.empty()) return selected_data(input, selected);
   ViewData data;
   bool have_same_shape = true;
   for (Index layer = 0; layer < input.trace.layer_count(input.part()); ++layer) {
@@ -307,6 +535,11 @@ std::vector<Parameter> parameters() {
                      .limits = {.min = 0, .max = kMaxLimit},
                      .slider = {.min = 0, .max = kMaxSlider}};
   };
+  Parameter hide_first = hide_first_parameter();
+  hide_first.optional = true;
+  hide_first.help +=
+      " Automatic: hidden if it has at least 40% of the weight, and twice as much as at equal "
+      "attention.";
   return {
       {.key = "sort",
        .label = "Sort by",
@@ -325,9 +558,22 @@ std::vector<Parameter> parameters() {
        .help = "Scale the colours of each map by its own weights.",
        .kind = Kind::Flag,
        .initial = false},
-      hide_first_parameter(),
+      hide_first,
       limit("at_least", "At least", "Hide heads below this value.", 0.2),
-      limit("at_most", "At most", "Hide heads above this value.", 0.8)};
+      limit("at_most", "At most", "Hide heads above this value.", 0.8),
+      {.key = "only_selected",
+       .label = "Only selected",
+       .help = "Show and export only the selected heads.",
+       .kind = Kind::Flag,
+       .initial = false},
+      {.key = "selected",
+       .label = "Selected heads",
+       .help = "Selected heads, as lists of layer and head: [[3, 2], [4, 0]].",
+       .kind = Kind::IntegerLists,
+       .optional = true,
+       .unset_label = "none",
+       .initial = std::vector<std::vector<Index>>{},
+       .limits = {.min = 0, .max = 1e6}}};
 }
 
 // Upper bound of the filter limits: number of tokens, its logarithm in bits, or 1 for fractions.
@@ -342,6 +588,11 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const Values values = view_values(settings, "grid");
   const std::string sort = values.choice("sort"), scale = values.choice("scale");
   if (scale == "rank" || scale == "row") controls.colour_ends.clear();
+  // Heads are selected by clicks.
+  std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "selected"; });
+  if (selected_heads(settings).empty()) {
+    controls.idle["only_selected"] = "No head is selected: Ctrl+click or Shift+click heads.";
+  }
   if (scale == "row") controls.idle["own"] = "Each row already has its own scale.";
   for (Parameter& parameter : controls.parameters) {
     const bool is_limit = parameter.kind == Parameter::Kind::Real;
@@ -371,12 +622,18 @@ View grid_view() {
        .reading = fixed_reading(
            "Each square is the map of one head: queries as rows, keys as columns, brighter is "
            "more. A bright line next to the diagonal attends to the previous token, a bright left "
-           "edge to the first token, distant spots to earlier content. Click one to open it.",
+           "edge to the first token, distant spots to earlier content. Click one to open it; "
+           "Ctrl+click and Shift+click select heads.",
            {{"Entropy",
              "how widely a head attends: 0 bits is a single key, 3 bits is like 8 equal keys."},
             {"Induction",
              "weight on the successor of an earlier occurrence of the token: a head that continues "
-             "repetitions."}}),
+             "repetitions."},
+            {"Name",
+             "behaviour on this text, if it differs from equal attention by at least " +
+                 brief(kNameSpreads) +
+                 " standard deviations (of rows that attend to one random key each), on at least " +
+                 brief(kNameRows) + " rows."}}),
        .data = data,
        .findings = {{Findings::heads.id, head_table_settings}, {Findings::maps.id}},
        .options = {.parameters = parameters(), .restrict_controls = restrict_controls},

@@ -227,10 +227,10 @@ bool is_pooled(const ViewInput& input, const GridRaster& raster,
 }
 
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
-                   const std::vector<Thumbnail>& list) {
+                   const std::vector<Thumbnail>& list, bool hides_first_token) {
   const Values settings = view_values(input.session.view, "grid");
   const bool is_own = settings.flag("own");
-  const ValueOptions options{settings.flag("hide_first"), row_scale_of(settings)};
+  const ValueOptions options{hides_first_token, row_scale_of(settings)};
   GridMaps grid;
   grid.exact = 0;
   bool with_signs = false;  // a map has negative values: all use diverging colours

@@ -16,7 +16,7 @@ struct GridMaps {
 
 // Maps with the view's settings. All maps share a colour range, or each map has its own.
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
-                   const std::vector<Thumbnail>& list);
+                   const std::vector<Thumbnail>& list, bool hides_first_token);
 
 // True if thumbnails have more cells than pixels.
 bool is_pooled(const ViewInput& input, const GridRaster& raster,

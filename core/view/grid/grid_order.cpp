@@ -54,6 +54,35 @@ HeadTable table_of_run(const ViewInput& input) {
   return table;
 }
 
+HeadSurvey survey(const Trace& run, const HeadTable& table, const TracePart& part) {
+  HeadSurvey survey;
+  double first = 0, first_baseline = 0;
+  Index count = 0;
+  std::map<std::pair<const Pattern*, Index>, HeadBaseline> baselines;  // by pattern and its head
+  for (const HeadRef& ref : run.heads(part)) {
+    Index n = 0;
+    const AttentionTap* tap = run.find(ref, &n);
+    const HeadStatistics* statistics = table.find(ref);
+    if (statistics == nullptr || is_signed(*tap, n)) continue;
+    const Pattern* pattern = tap->result.pattern.get();
+    const std::pair key{pattern, pattern->heads() > 1 ? n : 0};
+    const auto known = baselines.find(key);
+    const HeadBaseline baseline =
+        known != baselines.end()
+            ? known->second
+            : baselines.emplace(key, head_baseline(run, *tap, n)).first->second;
+    survey.names[{ref.layer, ref.head}] = head_name(*statistics, baseline);
+    if (std::isnan(statistics->first_token) || std::isnan(baseline.mean.first_token)) continue;
+    first += statistics->first_token;
+    first_baseline += baseline.mean.first_token;
+    ++count;
+  }
+  if (count == 0) return survey;
+  survey.first_token = first / static_cast<double>(count);
+  survey.first_token_baseline = first_baseline / static_cast<double>(count);
+  return survey;
+}
+
 bool passes(const Values& options, double measure) {
   if (options.has("at_least") && !(measure >= options.real("at_least"))) return false;
   return !options.has("at_most") || measure <= options.real("at_most");
@@ -71,21 +100,82 @@ std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part) {
   return list;
 }
 
-void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
-  constexpr Index kMaxWeights = Index{1} << 26;  // measuring more takes too long
-  Index weights = 0;
+std::shared_ptr<const HeadSurvey> survey_heads(const ViewInput& input,
+                                               const std::vector<Thumbnail>& list) {
+  // Measuring or downloading more takes too long.
+  constexpr Index kMaxWeights = Index{1} << 26, kMaxDownloaded = Index{1} << 22;
+  Index weights = 0, downloaded = 0;
   for (const Thumbnail& t : list) {
-    if (!is_whole(*t.tap) || t.tap->result.device != nullptr) return;
-    weights += t.tap->queries() * t.tap->keys();
+    if (!is_whole(*t.tap)) return nullptr;
+    const Index size = t.tap->queries() * t.tap->keys();
+    (t.tap->result.device != nullptr ? downloaded : weights) += size;
   }
-  if (weights > kMaxWeights) return;
-  const HeadTable table = table_of_run(input);
-  for (Thumbnail& t : list) {
-    const HeadStatistics* statistics = table.find({t.layer, t.head, input.part()});
-    if (statistics != nullptr && !is_signed(*t.tap, t.head_in_group)) {
-      t.name = head_name(*statistics);
+  if (weights > kMaxWeights || downloaded > kMaxDownloaded) return nullptr;
+  const TracePart part = input.part();
+  return cached_numbers(input, source_of(input.trace), CacheKey("head survey", part),
+                        [&] { return survey(measured_run(input), table_of_run(input), part); });
+}
+
+FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey) {
+  constexpr double kSink = 0.4, kMinRatio = 2;
+  const Values options = view_values(input.session.view, "grid");
+  if (options.has("hide_first")) return {options.flag("hide_first")};
+  // With hidden tokens, the first token of the picture is another one than that of the survey.
+  if (survey == nullptr || &measured_run(input) != &input.trace) return {};
+  const double share = survey->first_token, equal = survey->first_token_baseline;
+  if (!(share >= kSink && share >= kMinRatio * equal)) return {};
+  return {true, percent(share) + " of the weight, at equal attention " + percent(equal)};
+}
+
+HeadList selected_heads(const ViewSettings& settings) {
+  HeadList heads;
+  const Values values = view_values(settings, "grid");
+  if (!values.has("selected")) return heads;
+  for (const std::vector<Index>& head : values.get<std::vector<std::vector<Index>>>("selected")) {
+    if (head.size() != 2) {
+      throw InputError("grid: selected: expected lists of a layer and a head, found a list of " +
+                       std::to_string(head.size()));
     }
+    heads.emplace_back(head[0], head[1]);
   }
+  return heads;
+}
+
+void select_heads(ViewSettings& settings, const HeadList& heads) {
+  Values values = view_values(settings, "grid");
+  values.erase("selected");
+  std::vector<std::vector<Index>> lists;
+  for (const auto& [layer, head] : heads) lists.push_back({layer, head});
+  if (!lists.empty()) values.set("selected", lists);
+  if (lists.empty()) values.set("only_selected", false);
+  set_view_values(settings, "grid", values);
+}
+
+HeadList with_added(HeadList selected, std::pair<Index, Index> head) {
+  if (std::erase(selected, head) == 0) selected.push_back(head);
+  return selected;
+}
+
+HeadList with_range(HeadList selected, std::pair<Index, Index> head,
+                    const std::vector<Thumbnail>& list) {
+  const auto place = [&](const std::pair<Index, Index>& at) {
+    return std::ranges::find_if(list, [&](const Thumbnail& t) {
+      return std::pair{t.layer, t.head} == at;
+    });
+  };
+  auto from = selected.empty() ? list.end() : place(selected.back()), to = place(head);
+  if (to == list.end()) return selected;
+  if (from == list.end()) from = to;
+  const bool is_backward = to < from;
+  if (is_backward) std::swap(from, to);
+  for (auto it = from; it <= to; ++it) {
+    const std::pair between{it->layer, it->head};
+    if (std::ranges::find(selected, between) == selected.end()) selected.push_back(between);
+  }
+  // The clicked head is the start of the next range.
+  std::erase(selected, head);
+  selected.push_back(head);
+  return selected;
 }
 
 GridOrder sort_thumbnails(const ViewInput& input, std::vector<Thumbnail>& list) {
@@ -141,8 +231,7 @@ GridOrder sort_thumbnails(const ViewInput& input, std::vector<Thumbnail>& list) 
     return order;
   }
   const std::string sorting = prefix + " over " + order.source + ", " + first + " first" + count;
-  const std::string naming = "; named layer·head";
-  order.notes = {sorting + naming, prefix + naming, prefix + ", " + first + " first", prefix};
+  order.notes = {sorting, prefix + ", " + first + " first", prefix};
   return order;
 }
 

@@ -1,7 +1,11 @@
 // Selection and order of the heads in the grid.
 #pragma once
 
+#include <limits>
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/head_name.h"
@@ -29,8 +33,35 @@ struct GridOrder {
   std::vector<std::string> notes;        // one-line descriptions, longest first
 };
 
-// Names the heads by their behaviour on this text; does nothing for long texts.
-void name_heads(const ViewInput& input, std::vector<Thumbnail>& list);
+// Behaviour of the run's heads on this text.
+struct HeadSurvey {
+  std::map<std::pair<Index, Index>, HeadName> names;  // {layer, head} -> name; signed heads: none
+  // Mean weight on the first token over heads and queries, and its mean at equal attention.
+  double first_token = std::numeric_limits<double>::quiet_NaN();
+  double first_token_baseline = std::numeric_limits<double>::quiet_NaN();
+};
+// Null if the text is too long to measure its heads.
+std::shared_ptr<const HeadSurvey> survey_heads(const ViewInput& input,
+                                               const std::vector<Thumbnail>& list);
+
+// Whether the column of the first token is hidden.
+struct FirstToken {
+  bool is_hidden = false;
+  std::string reason{};  // why it is hidden automatically; empty if the user decided
+};
+// The user's choice. Otherwise the first token is hidden if it swallows the colours: if it has at
+// least 40% of the weight, and twice as much as at equal attention.
+FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey);
+
+// Heads that the user selected, as {layer, head}, in the order of their selection.
+using HeadList = std::vector<std::pair<Index, Index>>;
+HeadList selected_heads(const ViewSettings& settings);
+void select_heads(ViewSettings& settings, const HeadList& heads);
+// The selection after a click on `head` that adds it (or removes it if selected), or that selects
+// all heads of `list` between the last selected one and `head`.
+HeadList with_added(HeadList selected, std::pair<Index, Index> head);
+HeadList with_range(HeadList selected, std::pair<Index, Index> head,
+                    const std::vector<Thumbnail>& list);
 
 // Sorts and filters the list by the view's parameters. Throws InputError if the text is too long to
 // measure heads.

@@ -7,7 +7,14 @@ namespace {
 
 constexpr double kMaxAspect = 3;          // maximum aspect ratio of a thumbnail
 constexpr double kLargestThumbnail = 16;  // em
-constexpr double kLabel = 1.3;            // em: label line
+constexpr double kLabelPad = 0.2;         // em: above the first line
+constexpr double kStrip = 0.3;            // em: strip in the colour of a head's name
+constexpr double kStripShare = 0.12;      // maximum height of the strip, of the thumbnail's width
+constexpr double kMinShrinkage = 0.7;     // labels do not shrink thumbnails further
+constexpr double kMinNumbered = 0.5;      // the same for labels that are head numbers alone
+constexpr double kLabelOverhang = 0.6;    // of centred labels, of the gap
+constexpr double kMinGain = 1.15;         // of size, for blocks or layers across
+constexpr double kBlockGap = 2.6;         // em: numbers of layers or heads between blocks
 
 double aspect_of(const std::vector<Thumbnail>& list) {
   const AttentionTap& tap = *list.front().tap;
@@ -15,13 +22,22 @@ double aspect_of(const std::vector<Thumbnail>& list) {
                     1 / kMaxAspect, kMaxAspect);
 }
 
-// Enlarges thumbnails to fill `width` x `height`. The gap is a tenth of a slot, 2 to 10 pixels.
-void resize(const Page& page, double width, double height, double aspect, double rows,
-            double columns, GridRaster& raster) {
-  const double slot = std::min(width / columns, height / rows);
-  raster.gap = std::clamp(0.1 * slot, 2.0, 10.0);
+// Numbers of rows and columns, and the space between their blocks.
+struct Extent2d {
+  Index rows = 1, columns = 1;
+  double width_between = 0, height_between = 0;
+};
+
+// Enlarges thumbnails to fill `space`. The gap is a tenth of a slot, 2 to 10 pixels.
+void resize(const Page& page, const Box& space, double aspect, const Extent2d& extent,
+            GridRaster& raster) {
+  const auto rows = static_cast<double>(extent.rows), columns = static_cast<double>(extent.columns);
+  const double width = space.width - extent.width_between,
+               height = space.height - extent.height_between;
+  raster.gap = std::clamp(0.1 * std::min(width / columns, height / rows), 2.0, 10.0);
+  const double label = raster.label + raster.strip;
   raster.width = std::min({(width + raster.gap) / columns - raster.gap,
-                           ((height + raster.gap) / rows - raster.gap - raster.label) * aspect,
+                           ((height + raster.gap) / rows - raster.gap - label) * aspect,
                            kLargestThumbnail * page.em() * std::max(1.0, aspect)});
   raster.height = raster.width / aspect;
 }
@@ -32,70 +48,187 @@ void centre(const Page& page, const Box& space, GridRaster& raster) {
   raster.y = space.y + page.top_margin(space.height, area.height);
 }
 
+// Layers and heads in the order of the layers.
+struct LayerArrangement {
+  bool layers_across = false;
+  Index blocks = 1, layers = 0, heads = 0;  // heads: of the layer with the most heads
+  Index layers_per_block() const { return (layers + blocks - 1) / blocks; }
+  Extent2d extent(double block_gap) const {
+    const double between = static_cast<double>(blocks - 1) * block_gap;
+    if (layers_across) return {blocks * heads, layers_per_block(), 0, between};
+    return {layers_per_block(), blocks * heads, between, 0};
+  }
+};
+
+// The arrangement with the largest thumbnails; others than one block of layers from top to bottom
+// only if they are clearly larger.
+LayerArrangement best_arrangement(const Page& page, const Box& space, double aspect,
+                                  const LayerArrangement& plain, GridRaster raster) {
+  constexpr Index kMaxBlocks = 8;
+  LayerArrangement best = plain;
+  resize(page, space, aspect, plain.extent(0), raster);
+  double size = kMinGain * raster.width;
+  for (const bool across : {false, true}) {
+    for (Index blocks = 1; blocks <= std::min(kMaxBlocks, plain.layers); ++blocks) {
+      LayerArrangement next = plain;
+      next.layers_across = across;
+      next.blocks = blocks;
+      // No empty block.
+      if ((blocks - 1) * next.layers_per_block() >= plain.layers) continue;
+      resize(page, space, aspect, next.extent(kBlockGap * page.em()), raster);
+      if (raster.width <= size) continue;
+      size = raster.width;
+      best = next;
+    }
+  }
+  return best;
+}
+
+// heads_of: number of heads by layer.
+void set_rows(const std::vector<Index>& heads_of, const LayerArrangement& arrangement,
+              GridRaster& raster) {
+  const Extent2d extent = arrangement.extent(0);
+  const Index per_block = arrangement.layers_per_block(), heads = arrangement.heads;
+  raster.rows.assign(static_cast<std::size_t>(extent.rows), {});
+  for (Index row = 0; row < extent.rows; ++row) {
+    for (Index column = 0; column < extent.columns; ++column) {
+      const Index block = arrangement.layers_across ? row / heads : column / heads;
+      const Index layer = block * per_block + (arrangement.layers_across ? column : row);
+      const Index head = (arrangement.layers_across ? row : column) % heads;
+      const bool exists =
+          layer < arrangement.layers && head < heads_of[static_cast<std::size_t>(layer)];
+      raster.rows[static_cast<std::size_t>(row)].push_back(
+          exists ? std::pair{layer, head} : std::pair<Index, Index>{-1, -1});
+    }
+  }
+  raster.layers_across = arrangement.layers_across;
+  if (arrangement.blocks == 1) return;
+  (arrangement.layers_across ? raster.block_rows : raster.block_columns) = heads;
+}
+
+double strip_height(const Page& page, double thumbnail_width) {
+  return std::min(kStrip * page.em(), std::max(2.0, kStripShare * thumbnail_width));
+}
+
+double widest_name(const Page& page, const std::vector<Thumbnail>& list,
+                   std::string HeadName::*text) {
+  double widest = 0;
+  for (const HeadName& name : head_names()) {
+    const bool is_used =
+        std::ranges::any_of(list, [&](const Thumbnail& t) { return t.name.badge == name.badge; });
+    if (is_used) widest = std::max(widest, page.width_of(name.*text, page.small()));
+  }
+  return widest;
+}
+
+// Sets a label whose texts have this width in the small font, and a size that fits the thumbnails
+// placed by `place`. Returns false if it does not fit or would shrink them too much.
+template <class Place>
+bool set_label(const Page& page, GridLabel kind, double text_width, double unlabelled_width,
+               GridRaster& raster, const Place& place) {
+  const double lines = kind == GridLabel::TwoLines ? 2 : 1;
+  raster.label_kind = kind;
+  for (const double scale : {1.0, 0.9, 0.8, kMinFontScale}) {
+    raster.label_size = scale * page.small();
+    raster.label = lines * kLabelLine * raster.label_size + kLabelPad * page.em();
+    place();
+    const double least = kind == GridLabel::HeadNumbers ? kMinNumbered : kMinShrinkage;
+    if (raster.width < least * unlabelled_width) continue;
+    const double overhang = kind == GridLabel::OneLine ? 0 : kLabelOverhang * raster.gap;
+    if (scale * text_width <= raster.width + overhang) return true;
+  }
+  raster.label_kind = GridLabel::None;
+  raster.label = raster.label_size = 0;
+  place();
+  return false;
+}
+
 }  // namespace
 
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list) {
-  GridRaster raster;
   const Trace& trace = page.input().trace;
   const TracePart part = page.input().part();
-  for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
-    raster.rows.emplace_back();
-    for (Index head = 0; head < trace.head_count(part, layer); ++head) {
-      raster.rows.back().emplace_back(layer, head);
-    }
+  LayerArrangement plain;
+  plain.layers = trace.layer_count(part);
+  std::vector<Index> heads_of;
+  for (Index layer = 0; layer < plain.layers; ++layer) {
+    heads_of.push_back(trace.head_count(part, layer));
+    plain.heads = std::max(plain.heads, heads_of.back());
   }
   const double header = kGridHeader * page.em(), right = colour_bar_width(page);
   const Box space{inside.x + header, inside.y + header, inside.width - header - right,
                   inside.height - header};
-  const auto place = [&] {
-    resize(page, space.width, space.height, aspect_of(list),
-           static_cast<double>(raster.rows.size()), static_cast<double>(raster.columns()), raster);
-  };
+  const double aspect = aspect_of(list);
   const bool has_names =
       std::ranges::any_of(list, [](const Thumbnail& t) { return !t.name.badge.empty(); });
-  raster.label = has_names ? kLabel * page.em() : 0;
+  GridRaster raster;
+  const auto place = [&] {
+    const LayerArrangement arrangement = best_arrangement(page, space, aspect, plain, raster);
+    raster.block_rows = raster.block_columns = 0;
+    raster.block_gap = arrangement.blocks > 1 ? kBlockGap * page.em() : 0;
+    set_rows(heads_of, arrangement, raster);
+    resize(page, space, aspect, arrangement.extent(raster.block_gap), raster);
+  };
   place();
-  if (has_names && raster.width < kMinFontScale * page.width_of("previous token", page.small())) {
-    raster.label = 0;
+  const double unlabelled = raster.width;
+  if (has_names &&
+      !set_label(page, GridLabel::Badge, widest_name(page, list, &HeadName::badge), unlabelled,
+                 raster, place) &&
+      !set_label(page, GridLabel::Word, widest_name(page, list, &HeadName::word), unlabelled,
+                 raster, place)) {
+    raster.strip = strip_height(page, unlabelled);
     place();
   }
   centre(page, space, raster);
   return raster;
 }
 
-GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list) {
+GridRaster place_list(const Page& page, const Box& inside, const std::vector<Thumbnail>& list,
+                      bool has_numbers) {
   const double note = kGridSortNote * page.em(), right = colour_bar_width(page);
   const Box space{inside.x, inside.y + note, inside.width - right, inside.height - note};
   const double aspect = aspect_of(list);
-  const std::size_t count = list.size();
-  const double one_line = page.width_of("0·00  0.00", page.small());
-  const double narrowest = kMinFontScale * page.width_of("0·00", page.small());
-  GridRaster best;
-  std::size_t best_columns = 1;
-  for (std::size_t columns = 1; columns <= count; ++columns) {
-    GridRaster raster;
-    raster.label = kLabel * page.em();
-    const auto rows = static_cast<double>((count + columns - 1) / columns);
-    resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    if (raster.width < one_line) {  // the name is above the number
-      raster.two_lines = true;
-      raster.label = 2 * kLabel * page.em();
-      resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
+  const auto count = static_cast<Index>(list.size());
+  GridRaster raster;
+  const bool has_names =
+      std::ranges::any_of(list, [](const Thumbnail& t) { return !t.name.badge.empty(); });
+  Index best_columns = 1;
+  const auto place = [&] {
+    double best = -1;
+    for (Index columns = 1; columns <= count; ++columns) {
+      resize(page, space, aspect, {(count + columns - 1) / columns, columns}, raster);
+      if (raster.width <= best) continue;
+      best = raster.width;
+      best_columns = columns;
     }
-    if (raster.width < narrowest) {  // no label fits
-      raster.label = 0;
-      resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    }
-    if (raster.width <= best.width) continue;
-    best = raster;
-    best_columns = columns;
+    resize(page, space, aspect, {(count + best_columns - 1) / best_columns, best_columns}, raster);
+  };
+  place();
+  if (has_names) {
+    raster.strip = strip_height(page, raster.width);
+    place();
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i % best_columns == 0) best.rows.emplace_back();
-    best.rows.back().emplace_back(list[i].layer, list[i].head);
+  const double unlabelled = raster.width;
+  std::size_t layer_digits = 1, head_digits = 1;
+  for (const Thumbnail& t : list) {
+    layer_digits = std::max(layer_digits, std::to_string(t.layer).size());
+    head_digits = std::max(head_digits, std::to_string(t.head).size());
   }
-  centre(page, space, best);
-  return best;
+  const std::string name = std::string(layer_digits, '0') + "·" + std::string(head_digits, '0');
+  for (const GridLabel kind : {GridLabel::OneLine, GridLabel::TwoLines, GridLabel::HeadNumbers}) {
+    if (!has_numbers && kind != GridLabel::HeadNumbers) continue;
+    const std::string text = kind == GridLabel::OneLine ? name + "  0.00" : name;
+    const double width = std::max(page.width_of(text, page.small()),
+                                  has_numbers ? page.width_of("0.00", page.small()) : 0);
+    if (set_label(page, kind, width, unlabelled, raster, place)) break;
+  }
+  for (Index i = 0; i < count; ++i) {
+    const Thumbnail& thumbnail = list[static_cast<std::size_t>(i)];
+    if (i % best_columns == 0) raster.rows.emplace_back();
+    raster.rows.back().emplace_back(thumbnail.layer, thumbnail.head);
+  }
+  centre(page, space, raster);
+  return raster;
 }
 
 }  // namespace attnscope

@@ -13,40 +13,63 @@
 namespace attnscope {
 
 constexpr double kMinFontScale = 0.7;  // minimum font size of labels, relative to Page::small()
+constexpr double kLabelLine = 1.25;    // line height of labels, in their font size
 constexpr double kGridHeader = 3.3;    // em: title and numbers next to the thumbnails
 constexpr double kGridSortNote = 1.8;  // em: line above sorted thumbnails
 
+// Texts above the thumbnails.
+enum class GridLabel {
+  None,
+  Badge,       // HeadName::badge
+  Word,        // HeadName::word
+  OneLine,     // layer·head, and the measured number to the right
+  TwoLines,    // layer·head, and the measured number below
+  HeadNumbers  // layer·head
+};
+
 // Positions of the thumbnails. The hit test keeps a copy.
 struct GridRaster {
-  double x = 0, y = 0;           // top left of the first thumbnail
+  double x = 0, y = 0;           // top left of the first thumbnail's label
   double width = 0, height = 0;  // size of a thumbnail
   double gap = 0;
-  double label = 0;        // height of each label; 0: none
-  bool two_lines = false;  // labels have two lines
-  // {layer, head} by row and column. A row is a layer, or part of the sorted list.
+  GridLabel label_kind = GridLabel::None;
+  double label_size = 0;  // font size of all labels
+  double label = 0;       // height of each label; 0: none
+  double strip = 0;       // height of the coloured strip between label and thumbnail; 0: none
+  // {layer, head} by row and column; {-1, -1}: empty. Ordered by layer, a row is a layer and
+  // a column a head, or the reverse if `layers_across`; sorted, a row is part of the list.
   std::vector<std::vector<std::pair<Index, Index>>> rows;
+  bool layers_across = false;
+  // Layers can continue in a further block, to the right (below if `layers_across`). Rows and
+  // columns of each block, and the space for headers between blocks. 0: one block.
+  Index block_rows = 0, block_columns = 0;
+  double block_gap = 0;
 
   double step_x() const { return width + gap; }
-  double step_y() const { return height + gap + label; }
+  double step_y() const { return height + gap + label + strip; }
   Box box(Index row, Index column) const {
-    return {x + static_cast<double>(column) * step_x(),
-            y + label + static_cast<double>(row) * step_y(), width, height};
+    return {x + offset(column, step_x(), block_columns),
+            y + label + strip + offset(row, step_y(), block_rows), width, height};
   }
   std::size_t columns() const {
     std::size_t count = 0;
     for (const auto& row : rows) count = std::max(count, row.size());
     return count;
   }
+  // All thumbnails and their labels.
   Box area() const {
-    return {x, y, static_cast<double>(columns()) * step_x() - gap,
-            static_cast<double>(rows.size()) * step_y() - gap};
+    if (rows.empty()) return {x, y, 0, 0};
+    const Box last = box(static_cast<Index>(rows.size()) - 1, static_cast<Index>(columns()) - 1);
+    return {x, y, last.right() - x, last.bottom() - y};
   }
   std::optional<Hit> hit(Point p) const {
-    const double row = std::floor((p.y - y) / step_y()), column = std::floor((p.x - x) / step_x());
-    if (!(row >= 0 && row < static_cast<double>(rows.size()) && column >= 0)) return std::nullopt;
+    const Index row = index(p.y - y, step_y(), block_rows),
+                column = index(p.x - x, step_x(), block_columns);
+    if (row < 0 || row >= static_cast<Index>(rows.size()) || column < 0) return std::nullopt;
     const auto& heads = rows[static_cast<std::size_t>(row)];
-    if (!(column < static_cast<double>(heads.size()))) return std::nullopt;
-    if (!box(static_cast<Index>(row), static_cast<Index>(column)).contains(p)) return std::nullopt;
+    if (column >= static_cast<Index>(heads.size()) || !box(row, column).contains(p)) {
+      return std::nullopt;
+    }
     const auto [layer, head] = heads[static_cast<std::size_t>(column)];
     if (head < 0) return std::nullopt;
     return Hit{layer, head, -1, -1};
@@ -61,11 +84,29 @@ struct GridRaster {
     }
     return std::nullopt;
   }
+
+ private:
+  double offset(Index n, double step, Index block) const {
+    return static_cast<double>(n) * step +
+           (block > 0 ? static_cast<double>(n / block) * block_gap : 0);
+  }
+  // Index of the row or column at a distance from the first one; -1 outside.
+  Index index(double distance, double step, Index block) const {
+    if (!(distance >= 0)) return -1;
+    if (block == 0) return static_cast<Index>(distance / step);
+    const double span = static_cast<double>(block) * step + block_gap;
+    const auto n = static_cast<Index>(distance / span);
+    const auto within = static_cast<Index>((distance - static_cast<double>(n) * span) / step);
+    return within < block ? n * block + within : -1;
+  }
 };
 
-// Places layers from top to bottom, heads from left to right.
+// Places thumbnails by layer and head: layers from top to bottom, or from left to right, in one or
+// several blocks, whichever makes the thumbnails largest.
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
 // Places thumbnails row by row in the order of `list`; the number of columns maximises their size.
-GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
+// has_numbers: labels include Thumbnail::measure if there is space.
+GridRaster place_list(const Page& page, const Box& inside, const std::vector<Thumbnail>& list,
+                      bool has_numbers);
 
 }  // namespace attnscope

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
+#include "core/analysis/head_name.h"
 #include "core/experiment/head_table.h"
+#include "core/view/grid/grid_order.h"
 #include "tests/support/case_run.h"
 #include "tests/support/synthetic.h"
 
@@ -39,12 +42,56 @@ TEST(Grid, HitReportsHead) {
   EXPECT_EQ(heads.size(), 12u);
 }
 
+bool has_text(const DisplayList& list, const std::string& part) {
+  const std::vector<Text> all = testing::texts(list);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+}
+
+// Share of the picture that thumbnails cover.
+double covered_share(const std::vector<HeatMap>& maps, double width, double height) {
+  double area = 0;
+  for (const HeatMap& map : maps) area += map.box.width * map.box.height;
+  return area / (width * height);
+}
+
+// Layers are arranged in the blocks or the orientation that fills the picture.
+TEST(Grid, FillsWindowWithAnyNumberOfLayersAndHeads) {
+  constexpr Index kLength = 5;
+  for (const auto& [layers, heads] :
+       {std::pair<Index, Index>{30, 9}, {6, 12}, {24, 16}, {48, 32}}) {
+    const Trace trace = testing::synthetic_trace(layers, heads, kLength);
+    for (const auto& [width, height] :
+         {std::pair{560.0, 560.0}, {830.0, 760.0}, {1200.0, 840.0}, {640.0, 1200.0}}) {
+      LayoutOptions look;
+      look.framed = false;
+      look.width = width;
+      look.height = height;
+      const ViewLayout layout = lay_out_view(trace, "grid", look);
+      EXPECT_EQ(testing::layout_error(layout.list), "");
+      const std::vector<HeatMap> maps = thumbnails(layout.list);
+      ASSERT_EQ(static_cast<Index>(maps.size()), layers * heads);
+      EXPECT_GE(covered_share(maps, width, height), 0.3)
+          << layers << " x " << heads << " in " << width << " x " << height;
+      std::set<std::pair<Index, Index>> found;
+      for (const HeatMap& map : maps) {
+        const auto hit =
+            layout.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
+        ASSERT_TRUE(hit.has_value());
+        found.insert({hit->layer, hit->head});
+        EXPECT_FALSE(layout.hit({map.box.x - 1, map.box.y - 1}).has_value());
+      }
+      EXPECT_EQ(static_cast<Index>(found.size()), layers * heads);
+    }
+  }
+}
+
 TEST(Grid, FramedPictureNamesHeadUnderPointer) {
   const Trace trace = testing::synthetic_trace(2, 3, 6);
   const auto names_head = [&](const LayoutOptions& look) {
     const std::vector<Text> texts = testing::texts(lay_out_view(trace, "grid", look).list);
     return std::any_of(texts.begin(), texts.end(),
-                       [](const Text& t) { return t.text.starts_with("layer 1, head 2: "); });
+                       [](const Text& t) { return t.text.starts_with("layer 1, head 2"); });
   };
   LayoutOptions look;
   look.pointer = Point{0, 0};
@@ -148,6 +195,43 @@ TEST(Grid, SortsByHeadStatistics) {
   }
 }
 
+// All labels of a picture have one size, and narrow pictures keep the names of sorted heads.
+TEST(Grid, NarrowSortedPictureNamesHeads) {
+  const Trace trace = testing::synthetic_trace(30, 9, 16);
+  LayoutOptions look = sorted_by("entropy");
+  look.width = 340;  // a column of an article
+  look.height = 900;
+  std::set<double> sizes;
+  std::set<std::string> names;
+  for (const Text& text : testing::texts(lay_out_view(trace, "grid", look).list)) {
+    const bool is_name = text.text.find("·") != std::string::npos && text.text.size() <= 6;
+    if (!is_name) continue;
+    names.insert(text.text);
+    sizes.insert(text.size);
+  }
+  EXPECT_EQ(names.size(), 270u);
+  EXPECT_EQ(sizes.size(), 1u);
+}
+
+TEST(Grid, LegendCountsNamedHeads) {
+  const Trace trace = testing::synthetic_trace(30, 9, 60);
+  LayoutOptions look;
+  look.framed = false;
+  const HeadTable table = head_table(trace);
+  std::map<std::string, int> counts;
+  for (const HeadTable::Row& row : table.rows) {
+    Index n = 0;
+    const AttentionTap* tap = trace.find(row.at, &n);
+    const HeadName name = head_name(row.statistics, head_baseline(trace, *tap, n));
+    if (!name.badge.empty()) ++counts[name.badge];
+  }
+  ASSERT_FALSE(counts.empty());
+  const DisplayList list = lay_out_view(trace, "grid", look).list;
+  for (const auto& [badge, count] : counts) {
+    EXPECT_TRUE(has_text(list, badge + " (" + std::to_string(count) + ")")) << badge;
+  }
+}
+
 TEST(Grid, LimitsHideHeads) {
   const Trace trace = testing::synthetic_trace(3, 4, 20);
   const HeadTable table = head_table(trace);
@@ -168,12 +252,6 @@ LayoutOptions look_with(const std::string& key, const Value& value) {
   LayoutOptions look;
   set_view_value(look.settings, "grid", key, value);
   return look;
-}
-
-bool has_text(const DisplayList& list, const std::string& part) {
-  const std::vector<Text> all = testing::texts(list);
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
 }
 
 // The first row of a causal map is a single 1 in every head.
@@ -233,6 +311,43 @@ TEST(Grid, FirstTokenCanBeHidden) {
     EXPECT_TRUE(has_text(layout.list, "column is hidden"));
     EXPECT_EQ(has_text(layout.list, "each pixel shows its largest"), length > 10);
   }
+}
+
+// Moves weight of each row to the first token, until it has this share.
+Trace with_sink(Trace trace, float share) {
+  for (AttentionTap& tap : trace.attention) {
+    Tensor weights = tap.result.attention.copy();  // [h, L, L]
+    for (Index head = 0; head < weights.dim(0); ++head) {
+      for (Index i = 1; i < weights.dim(1); ++i) {
+        for (Index c = 0; c < weights.dim(2); ++c) weights(head, i, c) *= 1 - share;
+        weights(head, i, 0) += share;
+      }
+    }
+    tap.result.attention = weights;
+  }
+  return trace;
+}
+
+// A first token that swallows the colours is hidden unless the user shows it.
+TEST(Grid, SinkIsHiddenAutomatically) {
+  const Trace trace = testing::synthetic_trace(2, 2, 24);
+  const auto is_hidden = [](const Trace& run, const LayoutOptions& look) {
+    const ViewLayout layout = lay_out_view(run, "grid", look);
+    const HeatMap map = thumbnails(layout.list).front();
+    const bool hidden = std::isnan(map.values(map.values.dim(0) - 1, 0));
+    EXPECT_EQ(has_text(layout.list, "first token hidden"), hidden);
+    return hidden;
+  };
+  LayoutOptions look;
+  look.framed = false;
+  EXPECT_FALSE(is_hidden(trace, look));
+  EXPECT_TRUE(is_hidden(with_sink(trace, 0.7F), look));
+  EXPECT_TRUE(has_text(lay_out_view(with_sink(trace, 0.7F), "grid", look).list,
+                       "of the weight, at equal attention 12%"));
+  set_view_value(look.settings, "grid", "hide_first", false);
+  EXPECT_FALSE(is_hidden(with_sink(trace, 0.7F), look));
+  set_view_value(look.settings, "grid", "hide_first", true);
+  EXPECT_TRUE(is_hidden(trace, look));
 }
 
 // Hidden weights affect neither the per-map scale nor the scale of signed weights.
@@ -305,6 +420,66 @@ TEST(Grid, UnmeasuredHeadsDoNotAffectDigits) {
   EXPECT_GE(texts.count("0.75"), 1u);
   EXPECT_EQ(texts.count("0.250"), 0u);
   EXPECT_EQ(texts.count("–"), 2u);
+}
+
+// Clicks the head with a modifier and returns the selection.
+HeadList click(const Trace& trace, LayoutOptions& look, std::pair<Index, Index> head, bool adds,
+               bool extends) {
+  look.pointer.reset();
+  const ViewLayout layout = lay_out_view(trace, "grid", look);
+  for (const HeatMap& map : thumbnails(layout.list)) {
+    const Point middle{map.box.x + map.box.width / 2, map.box.y + map.box.height / 2};
+    const auto hit = layout.hit(middle);
+    if (hit && std::pair{hit->layer, hit->head} == head) look.pointer = middle;
+  }
+  look.adds = adds;
+  look.extends = extends;
+  const ViewLayout hovered = lay_out_view(trace, "grid", look);
+  Session session;
+  session.view = look.settings;
+  for (const Handle& handle : hovered.handles) handle.click(session);
+  look.settings = session.view;
+  return selected_heads(session.view);
+}
+
+TEST(Grid, ClicksWithModifiersSelectHeads) {
+  const Trace trace = testing::synthetic_trace(3, 4, 10);
+  LayoutOptions look;
+  look.framed = false;
+  EXPECT_EQ(click(trace, look, {1, 2}, false, false), HeadList());
+  EXPECT_EQ(click(trace, look, {1, 2}, true, false), (HeadList{{1, 2}}));
+  EXPECT_EQ(click(trace, look, {2, 0}, false, true), (HeadList{{1, 2}, {1, 3}, {2, 0}}));
+  EXPECT_EQ(click(trace, look, {1, 3}, true, false), (HeadList{{1, 2}, {2, 0}}));
+  EXPECT_EQ(testing::layout_error(lay_out_view(trace, "grid", look).list), "");
+}
+
+// A range of sorted heads follows the order of the picture.
+TEST(Grid, RangeFollowsTheOrder) {
+  const Trace trace = testing::synthetic_trace(3, 4, 20);
+  LayoutOptions look = sorted_by("entropy");
+  look.framed = false;
+  const std::vector<std::pair<Index, Index>> order =
+      heads_in_order(lay_out_view(trace, "grid", look));
+  click(trace, look, order[2], true, false);
+  const HeadList selected = click(trace, look, order[5], false, true);
+  EXPECT_EQ(selected, (HeadList{order[2], order[3], order[4], order[5]}));
+}
+
+TEST(Grid, ShowsAndExportsOnlySelectedHeads) {
+  const Trace trace = testing::synthetic_trace(3, 4, 10);
+  LayoutOptions look;
+  select_heads(look.settings, {{2, 1}, {0, 3}});
+  set_view_value(look.settings, "grid", "only_selected", true);
+  const ViewLayout layout = lay_out_view(trace, "grid", look);
+  EXPECT_EQ(heads_in_order(layout), (std::vector<std::pair<Index, Index>>{{0, 3}, {2, 1}}));
+  EXPECT_TRUE(has_text(layout.list, "2 selected heads"));
+  const testing::ViewInputFixture fixture(trace, look.settings);
+  const ViewData data = view("grid").data(fixture.input);
+  ASSERT_EQ(data.matrices.size(), 2u);
+  EXPECT_EQ(data.matrices[0].name, "attention.2.1");
+  EXPECT_EQ(data.matrices[0].values(9, 4), trace.attention[2].attention(1)(9, 4));
+  select_heads(look.settings, {{7, 1}});
+  EXPECT_NE(lay_out_view(trace, "grid", look).refusal, "");
 }
 
 // Cached numbers belong to one step of the recurrence.
