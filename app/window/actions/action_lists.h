@@ -19,6 +19,7 @@ void add_draw_actions(std::vector<Action>& list);
 void add_next_actions(std::vector<Action>& list);
 void add_intervene_actions(std::vector<Action>& list);
 void add_compare_actions(std::vector<Action>& list);
+void add_head_actions(std::vector<Action>& list);
 void add_view_actions(std::vector<Action>& list);
 void add_window_actions(std::vector<Action>& list);
 void add_lesson_actions(std::vector<Action>& list);

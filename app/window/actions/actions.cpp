@@ -65,6 +65,7 @@ const std::vector<Action>& actions() {
     add_next_actions(table);
     add_compare_actions(table);
     add_intervene_actions(table);
+    add_head_actions(table);
     add_view_actions(table);
     add_window_actions(table);
     add_lesson_actions(table);

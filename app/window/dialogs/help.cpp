@@ -19,6 +19,7 @@ constexpr Gesture kGestures[] = {
     {"Wheel", "zooms at the pointer"},
     {"Double click", "shows the whole map"},
     {"Click on a small map", "opens it"},
+    {"Ctrl+click, Shift+click", "selects a small map, or all maps up to it"},
     {"Click on a number", "edits it as text"},
     {"Right click on a cell", "pins its row and column; again, or Escape, unpins"},
     {"Right click on a label", "pins that row or column alone"},

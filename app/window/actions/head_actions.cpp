@@ -1,0 +1,87 @@
+// Actions on the heads that are selected in the grid.
+#include <algorithm>
+
+#include "app/window/actions/action_lists.h"
+#include "core/view/grid/grid_order.h"
+
+namespace attnscope::window {
+namespace {
+
+Intervention switch_off(const std::pair<Index, Index>& head) {
+  Intervention off;
+  off.layer = head.first;
+  off.head = head.second;
+  return off;
+}
+
+bool is_applied(const State& s, const std::pair<Index, Index>& head) {
+  const Interventions& list = s.session->run.interventions;
+  return std::ranges::find(list, switch_off(head)) != list.end();
+}
+
+bool all_off(const State& s) {
+  const HeadList heads = selected_heads(s.session->view);
+  return !heads.empty() &&
+         std::ranges::all_of(heads, [&](const auto& head) { return is_applied(s, head); });
+}
+
+void switch_heads(State& s, bool is_off) {
+  Interventions& list = s.session.edit().run.interventions;
+  for (const auto& head : selected_heads(s.session->view)) {
+    std::erase(list, switch_off(head));
+    if (is_off) list.push_back(switch_off(head));
+  }
+}
+
+// Interventions address heads of the decoder's self-attention.
+std::string refusal(const State& s) {
+  if (selected_heads(s.session->view).empty()) {
+    return "No head is selected: Ctrl+click or Shift+click heads in Grid.";
+  }
+  if (!has_trace(s)) return "There is no run.";
+  const TracePart part = s.part();
+  if (part.stack != Stack::Decoder || part.kind != AttentionKind::Self) {
+    return "Only heads of the decoder's self-attention can be switched off.";
+  }
+  return view_objection(view("intervene"), s);
+}
+
+}  // namespace
+
+void add_head_actions(std::vector<Action>& list) {
+  const auto has_selection = [](const State& s) {
+    return !selected_heads(s.session->view).empty();
+  };
+  const auto add = [&](const char* id, const char* label, const char* help,
+                       std::function<void(State&)> run) {
+    list.push_back({id, label, help, Menu::Edit, {}, std::move(run), [](const State& s) {
+                      return refusal(s).empty();
+                    }});
+    list.back().refusal = refusal;
+    list.back().view = "grid";
+    list.back().has_button = has_selection;
+  };
+  add("heads_off", "Switch selected heads off",
+      "Remove the contribution of the selected heads, or restore it.",
+      [](State& s) { switch_heads(s, !all_off(s)); });
+  list.back().checked = all_off;
+  list.back().starts_group = true;
+  add("heads_compare", "Compare without selected heads",
+      "Switch the selected heads off, and compare with the settings that have them on, as B.",
+      [](State& s) {
+        switch_heads(s, false);
+        Session& session = s.session.edit();
+        session.b = session;
+        switch_heads(s, true);
+        s.session.edit().view.id = "compare";
+        s.editing_b = false;
+      });
+  add("heads_clear", "Deselect heads", "Deselect all heads.",
+      [](State& s) { select_heads(s.session.edit().view, {}); });
+  list.back().enabled = has_selection;
+  list.back().refusal = [has_selection](const State& s) {
+    return has_selection(s) ? std::string() : refusal(s);
+  };
+}
+
+}  // namespace attnscope::window
