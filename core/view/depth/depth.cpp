@@ -525,7 +525,7 @@ std::vector<Parameter> parameters() {
        .initial = std::string("exits"),
        .choices = {"exits", "layers"}},
       {.key = "measure",
-       .label = "Confidence measure",
+       .label = "Confidence",
        .help = "Confidence of a layer: the margin between its two most likely tokens, the "
                "probability of the most likely one, or the cosine similarity of its state to "
                "the previous layer's (saturation).",
@@ -554,7 +554,7 @@ std::vector<Parameter> parameters() {
        .limits = {.min = 0, .max = Parameter::kMaxReal},
        .slider = {.min = 0, .max = 8}},
       {.key = "every",
-       .label = "Every n-th layer",
+       .label = "Layer step",
        .help = "Show every n-th layer, with the first, the last and the selected one. Automatic: "
                "as many as have space for their predictions; 1: all layers.",
        .kind = Parameter::Kind::Integer,

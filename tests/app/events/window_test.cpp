@@ -1083,6 +1083,7 @@ TEST_F(Window, ShowsLogitLens) {
   program.wait_for("the predictions of the layers",
                    [](const Report& r) { return is_current(r) && r["has_lens"].get<bool>(); });
   picture = new_picture(program, picture);
+  program.click("depth.more");
   program.click("depth.threshold");  // automatic until set
   program.wait_for("a threshold", [](const Report& r) {
     const auto& view = r["experiment"]["view"];
