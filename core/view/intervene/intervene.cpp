@@ -25,16 +25,22 @@ constexpr double kMaxAspect = 4;    // of a map: width / height or its inverse
 constexpr double kMaxMapCell = 5;   // em
 constexpr double kMinMap = 3.5;     // em
 constexpr double kMinLabels = 4.2;  // em of token labels next to and above the maps
-constexpr double kHeading = 1.9;    // em: badge above a map
-constexpr double kGap = 1.6;        // em between maps and panels
-constexpr double kMinBars = 15;     // em: width of the column next to the maps
-constexpr double kMaxBars = 34;     // em
+constexpr double kFullLabels = 6;   // em, if that is at most this fraction of the width:
+constexpr double kLabelShare = 0.14;
+constexpr double kHeading = 1.9;  // em: badge above a map
+constexpr double kGap = 1.6;      // em between maps and panels
+constexpr double kMinBars = 15;   // em: width of the column next to the maps
+constexpr double kMaxBars = 34;   // em
 // Bars may shrink the maps to this fraction of their width without bars.
 constexpr double kMinMapFraction = 0.65;
-constexpr double kNoteLine = 1.4;   // em: note about omitted panels
-constexpr std::size_t kPanels = 3;  // switches, bars, facts
-constexpr double kChipLine = 1.9;   // em: row of replacement tokens
-constexpr double kMinHeight = 28;   // em: higher windows always reserve the row
+// Panels give way to maps smaller than this, or than a fraction of the width without panels, unless
+// the maps would be small even without panels.
+constexpr double kMinMapSide = 300, kSmallMap = 200;  // units
+constexpr double kMinShare = 0.8;
+constexpr double kNoteLine = 1.4;    // em: note about omitted panels
+constexpr std::size_t kMaxLack = 6;  // of switches, bars and facts; see lack_of()
+constexpr double kChipLine = 1.9;    // em: row of replacement tokens
+constexpr double kMinHeight = 28;    // em: higher windows always reserve the row
 constexpr double kPanelFractions[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // sizes of panels to try
 
 // `count` tokens, taken in turn from the likeliest tokens of both runs.
@@ -140,20 +146,50 @@ class InterveneLayout {
       chips_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
       available.height -= kChipLine * em() + 0.5 * em();
     }
-    for (std::size_t omitted = 0; omitted <= kPanels; ++omitted) {
+    const double min_width = min_map_width(available);
+    std::optional<Division> first;
+    Box first_space, first_note;
+    for (std::size_t lack = 0; lack < kMaxLack; ++lack) {
       Box space = available;
       note_ = {};
-      if (omitted > 0 || (runs_.has_run_b && !input_.figure.framed)) reserve_note(space);
-      if (const std::optional<Division> best = division_with_bars(space, omitted)) {
+      if (lack > 1 || (runs_.has_run_b && !input_.figure.framed)) reserve_note(space);
+      const std::optional<Division> best = division_with_bars(space, lack, min_width);
+      if (best && best->map_width >= min_width) {
         divide(space, *best);
         return place_maps();
       }
+      if (best && !first) {
+        first = best;
+        first_space = space;
+        first_note = note_;
+      }
     }
+    if (first) {
+      note_ = first_note;
+      divide(first_space, *first);
+      return place_maps();
+    }
+    place_without_panels(available);
+    return place_maps();
+  }
+
+  void place_without_panels(const Box& available) {
     maps_ = available;
     reserve_note(maps_);
     panels_ = place_row(page_, {}, {second_run_, facts_, predicts_token_});  // omits all panels
-    is_stacked_ = false;
-    return place_maps();
+    is_stacked_ = has_lower_panels_ = false;
+  }
+
+  // Width of the maps below which panels give way, in pixels.
+  double min_map_width(const Box& available) {
+    place_without_panels(available);
+    if (!place_maps() || left_.plot.width < kSmallMap) return 0;
+    return std::min(kMinMapSide, kMinShare * left_.plot.width);
+  }
+
+  // Size of what is missing: 2 for an omitted panel, 1 for switches that show only some layers.
+  static std::size_t lack_of(const PanelLayout& panels) {
+    return 2 * panels.omitted.size() + (panels.board.is_partial ? 1 : 0);
   }
 
   // Division of the space between maps and panels.
@@ -164,20 +200,23 @@ class InterveneLayout {
     double map_width = 0;           // pixels
   };
 
-  // Division with as many bars, up to kMinTokenBars, as the limit kMinMapFraction allows.
-  std::optional<Division> division_with_bars(const Box& space, std::size_t omitted) {
-    std::optional<Division> best = largest_maps(space, omitted, 0);
+  // Division with as many bars, up to kMinTokenBars, as the limits kMinMapFraction and `min_width`
+  // allow.
+  std::optional<Division> division_with_bars(const Box& space, std::size_t lack, double min_width) {
+    std::optional<Division> best = largest_maps(space, lack, 0);
     if (!best || !predicts_token_) return best;
+    const double limit =
+        std::max(kMinMapFraction * best->map_width, std::min(min_width, best->map_width));
     for (std::size_t bars = kMinTokenBars; bars > 1; --bars) {
-      const std::optional<Division> division = largest_maps(space, omitted, bars);
-      if (division && division->map_width >= kMinMapFraction * best->map_width) return division;
+      const std::optional<Division> division = largest_maps(space, lack, bars);
+      if (division && division->map_width >= limit) return division;
     }
     return best;
   }
 
-  // Division with the largest maps that omits at most `omitted` panels and has at least `bars`
-  // bars. Among divisions with nearly equal maps, the one with the most space for the panels.
-  std::optional<Division> largest_maps(const Box& space, std::size_t omitted, std::size_t bars) {
+  // Division with the largest maps that lacks at most `lack` and has at least `bars` bars. Among
+  // divisions with nearly equal maps, the one with the most space for the panels.
+  std::optional<Division> largest_maps(const Box& space, std::size_t lack, std::size_t bars) {
     constexpr double kMinGrowth = 1.04;  // smaller gains count as equal
     std::optional<Division> best;
     double best_width = 0;
@@ -189,8 +228,7 @@ class InterveneLayout {
           divide(space, division);
           const double min_width = kMinGrowth * best_width;
           if (bars_that_fit(page_, panels_.bars) < bars) continue;
-          if (panels_.omitted.size() > omitted || max_map_width() <= min_width || !place_maps())
-            continue;
+          if (lack_of(panels_) > lack || max_map_width() <= min_width || !place_maps()) continue;
           if (left_.plot.width <= min_width) continue;
           best = division;
           best_width = best->map_width = left_.plot.width;
@@ -279,30 +317,32 @@ class InterveneLayout {
   bool place_maps() {
     const bool is_shared = have_same_labels(first_run_, second_run_);
     const double preferred_depth = 0.2 * std::min(maps_.width, maps_.height);
+    const double min_depth =
+        std::max(kMinLabels * em(), std::min(kFullLabels * em(), kLabelShare * maps_.width));
     const double max_depth =
-        std::clamp(preferred_depth, std::min(kMinLabels * em(), 0.3 * maps_.width), 10 * em());
-    left_.left = axis_depth_left(page_, left_.rows, max_depth);
-    right_.left = is_shared ? left_.left : axis_depth_left(page_, right_.rows, max_depth);
+        std::clamp(preferred_depth, std::min(min_depth, 0.3 * maps_.width), 10 * em());
     right_.row_labels = is_stacked_ || !is_shared;
-    if (is_stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
-    if (!right_.row_labels) right_.left = 0;
     const auto keys = static_cast<double>(left_.columns.count());
     const double gap = kGap * em(), columns = is_stacked_ ? 1 : 2, rows = is_stacked_ ? 2 : 1;
-    const double sides = is_stacked_ ? left_.left : left_.left + gap + right_.left;
-    const double max_width = std::min((maps_.width - sides) / columns, keys * kMaxMapCell * em());
     const double below = 0.6 * em() + horizontal_colour_bar_height(page_);
-    double width = max_width, above = 0, border = 0;
-    left_.top = 0;
+    double width = keys * kMaxMapCell * em(), sides = 0, above = 0, border = 0;
+    left_.top = left_.left = right_.left = 0;
     // Deeper axes shrink the maps, which may deepen the axes again.
-    for (double former_depth = -1; former_depth < left_.top;) {
-      former_depth = left_.top;
-      for (const MatrixPlot* map : {&left_, &right_}) {
-        const double depth = axis_depth_top(page_, map->columns, std::max(width, em()), max_depth);
-        left_.top = std::max(left_.top, depth);
+    for (double former_depth = -1; former_depth < left_.top + left_.left + right_.left;) {
+      former_depth = left_.top + left_.left + right_.left;
+      for (MatrixPlot* map : {&left_, &right_}) {
+        const double length = std::max(width, em());
+        left_.top = std::max(left_.top, axis_depth_top(page_, map->columns, length, max_depth));
+        map->left =
+            std::max(map->left, axis_depth_left(page_, map->rows, length / aspect(), max_depth));
       }
+      if (is_stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
+      if (!right_.row_labels) right_.left = 0;
+      sides = is_stacked_ ? left_.left : left_.left + gap + right_.left;
       above = kHeading * em() + left_.top;
       border = rows * (above + below) + (is_stacked_ ? gap : 0);
-      width = std::min(max_width, (maps_.height - border) / rows * aspect());
+      width = std::min(
+          {width, (maps_.width - sides) / columns, (maps_.height - border) / rows * aspect()});
     }
     right_.top = left_.top;
     const double height = width / aspect();

@@ -7,13 +7,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kPartGap = 1.6;     // em between parts
-constexpr double kSmallGap = 0.6;    // em between bars and facts below them
-constexpr double kMaxPartBars = 34;  // em: width of the bars
-constexpr double kMinPartBars = 13;  // em: width of bars with facts to their right
-constexpr double kMinPartWidth = 9;  // em: width of bars with facts below them
-constexpr double kMaxBoard = 0.42;   // fraction of a row's width
-constexpr double kBadgeSpace = 2.5;  // em: badges of a fact table
+constexpr double kPartGap = 1.6;       // em between parts
+constexpr double kSmallGap = 0.6;      // em between bars and facts below them
+constexpr double kMaxPartBars = 34;    // em: width of the bars
+constexpr double kMinPartBars = 13;    // em: width of bars with facts to their right
+constexpr double kMinPartWidth = 9;    // em: width of bars with facts below them
+constexpr double kMaxBoard = 0.42;     // fraction of a row's width
+constexpr double kMaxWideBoard = 0.6;  // fraction, for boards that need it
+constexpr double kBadgeSpace = 2.5;    // em: badges of a fact table
 
 // True if each fact fits with its name, as a table or as lines.
 bool do_facts_fit(const Page& page, const std::vector<Fact>& facts, double width) {
@@ -96,14 +97,16 @@ std::vector<std::string> fact_lines(const Fact& fact) {
 PanelLayout place_column(const Page& page, const Box& box, const PanelContent& content) {
   const double gap = kPartGap * page.em();
   PanelLayout parts;
+  // Fewer bars leave more space for the board.
   for (std::size_t tokens = kMinTokenBars + 1; tokens-- > 0;) {
-    if (parts.board.width > 0) break;  // fewer bars leave more space for the board
     const double bars_space = tokens > 0 ? bars_height(page, tokens) : 0;
     const double reserved = content.predicts_token
                                 ? bars_space + facts_height(page, content.facts, box.width) + gap
                                 : 0;
-    parts.board =
+    const BoardSize board =
         switch_board_size(page, content.trace, box.width, std::max(0.0, box.height - reserved));
+    if (parts.board.width <= 0 || (board.width > 0 && !board.is_partial)) parts.board = board;
+    if (parts.board.width > 0 && !parts.board.is_partial) break;
   }
   Box remaining = box;
   if (parts.board.width > 0) {
@@ -119,6 +122,9 @@ PanelLayout place_column(const Page& page, const Box& box, const PanelContent& c
 PanelLayout place_row(const Page& page, const Box& box, const PanelContent& content) {
   PanelLayout parts;
   parts.board = switch_board_size(page, content.trace, kMaxBoard * box.width, box.height);
+  if (parts.board.width <= 0 || parts.board.is_partial) {
+    parts.board = switch_board_size(page, content.trace, kMaxWideBoard * box.width, box.height);
+  }
   Box remaining = box;
   if (parts.board.width > 0) {
     parts.board_corner = {box.x, box.y};

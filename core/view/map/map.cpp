@@ -17,6 +17,7 @@
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/pinned.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/weight_text.h"
 #include "core/view/parts/word_merging.h"
 #include "core/view/view_list.h"
 
@@ -37,14 +38,16 @@ Cells visible_cells(double first, double extent, Index count) {
   return {clamped(std::floor(first)), clamped(std::ceil(first + extent))};
 }
 
-// Draws the weights as numbers if cells are large enough; excluded pairs stay empty.
+// Draws the weights as numbers if cells are large enough. Excluded pairs and numbers that would be
+// shown as zero stay empty.
 void draw_numbers(Page& page, const MatrixPlot& grid, const AttentionTap& tap, Index head,
                   const MapMatrix& matrix, const ShownCells& region, const ColourRange& range) {
   constexpr double kMinWidth = 3.0, kMinHeight = 1.35;  // of a cell, in units of the font size
-  constexpr double kShownAsZero = 0.005;
   const double cell_width = grid.plot.width / grid.width,
                cell_height = grid.plot.height / grid.height;
-  const double size = std::min({cell_width / kMinWidth, cell_height / kMinHeight, page.em()});
+  const double width = kMinWidth * page.width_of(weight_text(range.most, range.most), page.em()) /
+                       page.width_of("0.00", page.em());
+  const double size = std::min({cell_width / width, cell_height / kMinHeight, page.em()});
   if (size < 0.7 * page.em() || region.step != 1) return;
   const Tensor values = matrix.is_complete ? matrix.on_host() : region.values;
   const ColourMap& colours = colour_map(range.colour_map);
@@ -57,11 +60,13 @@ void draw_numbers(Page& page, const MatrixPlot& grid, const AttentionTap& tap, I
       const double value = values(i - region.row, k - region.column);
       const bool is_allowed = value != 0 || tap.result.pattern->allowed(pattern_head, i, k);
       if (!is_allowed || std::isnan(value)) continue;
+      const std::string number = weight_text(value, range.most);
+      if (number.empty()) continue;
       const Colour cell = colours.at(range.position(value));
       page.add(Text{{grid.plot.x + (static_cast<double>(k) + 0.5 - grid.column) * cell_width,
                      grid.plot.y + (static_cast<double>(i) + 0.5 - grid.row) * cell_height},
-                    fixed(value, 2),
-                    translucent(ink_on(cell), std::abs(value) < kShownAsZero ? 0.5 : 1),
+                    number,
+                    ink_on(cell),
                     size,
                     Align::Middle});
     }
@@ -79,6 +84,8 @@ ColourRange map_colour_range(const ViewInput& input, const HeatMap& cells, const
                                : colour_range(input, cells, tap, head, matrix.is_signed, region);
   const bool is_diverging = colour_map(range.colour_map).diverging();
   if (has_upper_end) range.most = options.real("most");
+  // Reading values on a device would download them.
+  if (has_upper_end && !cells.device) range.passed = largest_visible_magnitude(cells) > range.most;
   range.least = is_diverging ? -range.most : 0;
   range.smallest = kLogSpan * range.most;
   if (options.has("least")) {

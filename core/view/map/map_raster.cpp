@@ -42,7 +42,7 @@ MapRaster complete_raster(const Page& page, const Box& box, MapRaster grid, Inde
   grid.left_edge = box.x;
   grid.gap = kMapGap * em;
   grid.title_height = kMapTitle * em;
-  const double max_depth = std::min({kMaxLabels * em, 0.2 * box.width, 0.25 * box.height});
+  const double max_depth = std::min({kMaxLabels * em, 0.2 * box.width, 0.32 * box.height});
   if (grid.keys.bands.empty() && max_depth < kMinLabels * em &&
       widest_label(page, grid.keys, box.width, box.width) > max_depth) {
     use_index_labels(grid.queries);

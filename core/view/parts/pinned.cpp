@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/figure/plain_text.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/weight_text.h"
 
 namespace attnscope {
 namespace {
@@ -75,16 +75,8 @@ std::vector<Bar> labelled_bars(std::vector<Bar> bars, const AxisPlace& place, do
   return result;
 }
 
-// Formats all numbers of a side alike: enough decimals for two significant digits of the largest.
 std::string number(float weight, float max_weight) {
-  constexpr int kMinDecimals = 2, kMaxDecimals = 4;
-  const auto value = static_cast<double>(weight);
-  const int decimals =
-      1 - static_cast<int>(std::floor(std::log10(static_cast<double>(max_weight))));
-  if (decimals > kMaxDecimals || max_weight >= 100) {
-    return brief(value, 1);
-  }
-  return fixed(value, std::max(kMinDecimals, decimals));
+  return weight_text(static_cast<double>(weight), static_cast<double>(max_weight));
 }
 
 bool has_signs(const std::vector<Bar>& bars) {

@@ -196,9 +196,51 @@ std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& 
   return sizes.empty() ? magnitudes_of_rows(sample, columns, tap, head, shown, true) : sizes;
 }
 
+double largest_single_weight(const HeatMap& cells, const AttentionTap& tap, Index head,
+                             const ShownCells& shown) {
+  constexpr Index kMaxInspected = 256, kMaxRead = 8;  // rows; they may reside on a device
+  const Pattern& pattern = *tap.result.pattern;
+  const Index rule_head = pattern.heads() > 1 ? head : 0;
+  const Shape shape = cells.device ? cells.device->shape() : cells.values.shape();
+  const Extent rows = visible_extent(cells.row, cells.height, shape[shape.size() - 2]);
+  const Extent columns = visible_extent(cells.column, cells.width, shape.back());
+  const Index last = std::min(rows.last, rows.first + kMaxInspected);
+  Index read = 0;
+  float largest = 0;
+  for (Index r = rows.first; r < last && read < kMaxRead; ++r) {
+    const Index query = std::min(shown.row + r * shown.step, pattern.queries() - 1);
+    if (pattern.row_size(rule_head, query) != 1) continue;
+    ++read;
+    const Tensor row =
+        cells.device ? cells.device->rows(cells.plane, r, 1, 1) : cells.values.slice(r, 1);
+    for (Index c = columns.first; c < columns.last; ++c) {
+      if (std::isfinite(row(0, c))) largest = std::max(largest, std::abs(row(0, c)));
+    }
+  }
+  return static_cast<double>(largest);
+}
+
+namespace {
+
+// Fraction of the largest weight; ends of colours above it are replaced by that weight.
+constexpr double kNearlyLargest = 0.8;
+
+// Adjusts the end of the colours to weights that it did not account for.
+void include_weight(ColourRange& range, double weight) {
+  constexpr double kTolerance = 1e-4;  // relative
+  if (!(weight > (1 + kTolerance) * range.most)) return;
+  if (range.passed || range.most < kNearlyLargest * weight) {
+    range.passed = true;
+    return;
+  }
+  range.most = weight;
+  if (range.least < 0) range.least = -weight;
+}
+
+}  // namespace
+
 void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end, bool with_signs) {
-  constexpr double kPercentile = 0.99;    // rank among the magnitudes
-  constexpr double kNearlyLargest = 0.8;  // fraction of the largest; larger percentiles are unused
+  constexpr double kPercentile = 0.99;  // rank among the magnitudes
   if (values.empty() || (end == ColourEnd::One && !with_signs)) return;
   const auto largest = static_cast<double>(*std::ranges::max_element(values));
   if (!(largest > 0)) return;
@@ -222,6 +264,7 @@ ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const Att
   const ColourEnd end = input.session.view.colour_end;
   if (end == ColourEnd::One && !with_signs) return range;
   set_range_end(range, visible_magnitudes(cells, tap, head, shown), end, with_signs);
+  include_weight(range, largest_single_weight(cells, tap, head, shown));
   return range;
 }
 

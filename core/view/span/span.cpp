@@ -9,6 +9,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/range.h"
 #include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/parts/token_flow.h"
@@ -217,28 +218,62 @@ struct SpanMaps {
   Tensor without_span, with_span;  // [L_q, L_k]
 };
 
+// The weights, with NaN for pairs that are not allowed.
+Tensor allowed_only(const AttentionTap& tap, Index head, const Tensor& weights) {
+  const Pattern& pattern = *tap.result.pattern;
+  const Index rule_head = pattern.heads() > 1 ? head : 0;
+  Tensor allowed = Tensor::full(weights.shape(), NAN);
+  for (Index i = 0; i < weights.dim(0); ++i) {
+    for (const Run& run : pattern.row(rule_head, i)) {
+      for (Index j = run.begin; j < run.end; j += run.step) allowed(i, j) = weights(i, j);
+    }
+  }
+  return allowed;
+}
+
 SpanMaps span_maps(const ViewInput& input, const SelectedTap& selected, const SpanState& state) {
   const AttentionTap& tap = *selected.tap;
   const ViewSettings& settings = input.session.view;
+  const auto allowed = [&](const Tensor& weights) {
+    return allowed_only(tap, selected.head, weights);
+  };
   return {cached_for_run(input, tap, head_key("no span", input.trace, settings),
-                         [&] { return attention_without_span(tap, selected.head); }),
-          cached_for_span(input, tap, head_key("span", input.trace, settings), state,
-                          [&] { return attention_with_span(tap, selected.head, state.span); })};
+                         [&] { return allowed(attention_without_span(tap, selected.head)); }),
+          cached_for_span(input, tap, head_key("span", input.trace, settings), state, [&] {
+            return allowed(attention_with_span(tap, selected.head, state.span));
+          })};
 }
 
-void draw_span_maps(Page& page, const MapPairAt& hits, const SpanState& state,
-                    const SpanMaps& maps) {
+// Range of the colours of both maps.
+ColourRange span_map_range(const ViewInput& input, const SelectedTap& selected,
+                           const MapRaster& raster, const SpanMaps& maps) {
+  ColourRange range = weight_colours(input, false);
+  if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
+  range.least = range.most = 0;
+  for (const Tensor& values : {maps.without_span, maps.with_span}) {
+    HeatMap cells;
+    cells.values = values;
+    cells.row = raster.rows.first;
+    cells.height = raster.rows.extent;
+    cells.column = raster.columns.first;
+    cells.width = raster.columns.extent;
+    const ColourRange shown = colour_range(input, cells, *selected.tap, selected.head, false);
+    range.passed |= shown.passed;
+    range.most = std::max(range.most, shown.most);
+  }
+  return range;
+}
+
+void draw_span_maps(Page& page, const MapPairAt& hits, const SelectedTap& selected,
+                    const SpanState& state, const SpanMaps& maps) {
   const ViewInput& input = page.input();
-  const ViewSettings& settings = input.session.view;
-  const std::string colours =
-      colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
   const std::string origin = !state.is_model_span() || !state.has_trained_reach ? "with "
                              : state.is_trained                                 ? "the model's: "
                                                                                 : "untrained: ";
   draw_maps(page, hits.raster,
             {{{"attention without a span", "without a span", "without"}, maps.without_span},
              {{origin + span_text(state), span_text(state), "with"}, maps.with_span}},
-            {0, 1, colours}, {"attention weight", "weight"}, -1,
+            span_map_range(input, selected, hits.raster, maps), {"attention weight", "weight"}, -1,
             input.interaction.pointer ? hits(*input.interaction.pointer) : std::optional<Pair>());
 }
 
@@ -328,7 +363,7 @@ ViewLayout lay_out(const ViewInput& input) {
   layout.hit = [](Point) { return std::optional<Hit>(); };
   if (has_maps) {
     const SpanMaps maps = span_maps(input, selected, state);
-    draw_span_maps(page, map_pair_at, state, maps);
+    draw_span_maps(page, map_pair_at, selected, state, maps);
     layout.hit = hit_test(map_pair_at, input.session.view, {maps.without_span, maps.with_span});
     set_plot(layout, map_pair_at, input.interaction.pointer);
   }
@@ -414,7 +449,6 @@ View span_view() {
                   .restrict_controls =
                       [](const ViewSettings&, const Trace*, ViewControls& controls) {
                         controls.colours = ViewControls::Colours::Sequential;
-                        controls.colour_ends.clear();
                       }},
       .content = {.objection = objection_to_all(refusal_of)},
       .cells = {.zoom = true}};

@@ -122,5 +122,34 @@ TEST(Extent, IncludesPartialCells) {
   expect(visible_extent(20, 5, 10), 10, 10);
 }
 
+// Rows with one key, whose weight is always 1, do not determine the end of the colours, but the
+// colour bar says that they exceed it.
+TEST(ColourRange, AccountsForRowsWithOneKey) {
+  Trace trace = testing::synthetic_trace(1, 1, 3);
+  AttentionTap& tap = trace.attention[0];
+  const auto range_of = [&](float weight) {
+    tap.result.attention =
+        Tensor::from({1, 3, 3}, {1, 0, 0, 1 - weight, weight, 0, 1 - weight, weight, 0});
+    HeatMap cells;
+    cells.values = tap.attention(0);
+    cells.height = cells.width = 3;
+    const Session session;
+    return colour_range({.trace = trace,
+                         .session = session,
+                         .canvas = {.width = 300,
+                                    .height = 300,
+                                    .theme = Theme::light(),
+                                    .measure = file_text_measure()}},
+                        cells, tap, 0, false);
+  };
+  const ColourRange low = range_of(0.5F);
+  EXPECT_NEAR(low.most, 0.5, 1e-6);
+  EXPECT_TRUE(low.passed);
+  EXPECT_EQ(ticks_of(low, 4).back().text, "≥ 0.5");
+  const ColourRange nearly_one = range_of(0.9F);
+  EXPECT_EQ(nearly_one.most, 1);
+  EXPECT_FALSE(nearly_one.passed);
+}
+
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
