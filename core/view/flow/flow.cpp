@@ -14,6 +14,7 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kFlow = "flow";
+constexpr const char* kLargeText = "large";
 constexpr double kSecondsPerStep = 3;
 constexpr double kNarrationSize = 1.16;  // units
 
@@ -76,6 +77,7 @@ PlacedFlow place_with_numbers(const Page& page, const Box& inside, const Selecte
   PlacedFlow result{cached_flow_numbers(input, found, max_keys), std::nullopt};
   FlowShape shape = shape_of(*result.numbers);
   shape.stage = stage_of(input.session.view);
+  shape.has_large_text = view_values(input.session.view, kFlow).choice("text") == kLargeText;
   result.places = place_flow(page, inside, shape);
   if (!result.places || result.places->shown >= shape.keys) return result;
   // The keys that do not fit share an extra row.
@@ -230,8 +232,10 @@ ViewLayout lay_out_flow(const ViewInput& input) {
       caption(input.trace, "A token's path to the prediction, by way of " +
                                describe_head(input.trace, input.session.view) + ": " +
                                describe(input.trace, *found.tap) +
-                               ". Strips are vectors: blue negative, red positive, each panel on "
-                               "its own scale, in the layers panel each vector."));
+                               ". Strips are vectors: blue negative, " +
+                               positive_colour_name(input.canvas.theme) +
+                               " positive, each panel on its own scale, in the layers panel each "
+                               "vector."));
   const auto [numbers, space] = place_with_numbers(page, inside, found);
   if (!space) return no_space(page);
   const FlowPlaces& places = *space;
@@ -364,7 +368,14 @@ std::vector<Parameter> flow_parameters() {
                    "share one line.",
            .initial = Index{6},
            .limits = {.min = 1, .max = 64},
-           .slider = {.min = 1, .max = 12}}};
+           .slider = {.min = 1, .max = 12}},
+          {.key = "text",
+           .label = "Text",
+           .help = "Size of the text if space is short: small with all panels, or large with fewer "
+                   "panels. Presentations use large text.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("small"),
+           .choices = {"small", kLargeText}}};
 }
 
 }  // namespace

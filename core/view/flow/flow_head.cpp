@@ -64,6 +64,13 @@ class HeadPanels {
   // False on narrow pages, which show key labels only.
   bool draws_keys() const { return sum_.key_vectors.defined() && p_.scores.is_present(); }
   std::string quoted_query() const { return "“" + s_.numbers.label + "”"; }
+  // "query “boat”", or as much of it as fits.
+  std::string query_title(double width) const {
+    for (const std::string& title : {"query " + quoted_query(), quoted_query()}) {
+      if (pen_.page().width_of(title, kLetters * u_, true) <= width) return title;
+    }
+    return "query";
+  }
 
   void draw_panels() {
     const std::string reason = no_pair_scores_reason(s_.tap, sum_);
@@ -93,8 +100,9 @@ class HeadPanels {
   void draw_formulas() {
     const double y = p_.formula_y;
     if (draws_keys()) {
-      pen_.text({p_.keys.box.x + kPad * u_, y}, "query " + quoted_query(), kLetters * u_,
-                p_.label_width - (kPad + 0.3) * u_, Align::Start, theme().accent, true);
+      const double width = p_.label_width - (kPad + 0.3) * u_;
+      pen_.text({p_.keys.box.x + kPad * u_, y}, query_title(width), kLetters * u_, width,
+                Align::Start, theme().accent, true);
       pen_.strip(strip_box(p_.keys, y, p_.label_width - kPad * u_), sum_.query, query_range_,
                  FlowSpace::Query, "query of " + s_.numbers.label, true);
     } else {
@@ -193,8 +201,12 @@ class HeadPanels {
       pen_.text({p_.keys.box.x + kPad * u_, y}, name, kLetters * u_, inner(p_.keys), Align::Start,
                 ink, is_marked);
     } else if (sum_.adds_values) {
-      pen_.text({p_.values.box.right() - kPad * u_, y}, name, kLetters * u_, inner(p_.values),
-                Align::End, ink, is_marked);
+      // "sum: head 11" or, in a narrow panel, "head 11".
+      const double width = inner(p_.values);
+      const bool fits = pen_.page().width_of(name, kLetters * u_, is_marked) <= width;
+      pen_.text({p_.values.box.right() - kPad * u_, y},
+                fits ? name : name.substr(name.find(": ") == name.npos ? 0 : name.find(": ") + 2),
+                kLetters * u_, width, Align::End, ink, is_marked);
     }
     pen_.strip(strip_box(p_.weighted, y), values, sum_range_, FlowSpace::Value, name, is_marked);
   }

@@ -42,7 +42,8 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
   std::vector<double> widths;
   for (Index i = first; i < last; ++i) {
     const std::string& label = text.tokens[static_cast<std::size_t>(i)].label;
-    widths.push_back(std::min(box.width, pen.page().width_of(label, size) + 0.6 * u));
+    const double width = pen.page().width_of(label, size, i == text.selected);
+    widths.push_back(std::min(box.width, width + 0.6 * u));
   }
   const auto fits = [&](const Box& b) { return b.bottom() <= box.height + 0.5; };
   std::vector<Box> boxes;
@@ -94,6 +95,20 @@ void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTarg
             key_boxes);
 }
 
+// The first numbers of `x`, as many as fit, and "…" if there are more.
+std::string first_numbers(const FlowPen& pen, const Tensor& x, double width) {
+  std::string text;
+  for (Index n = 0; n < x.size(); ++n) {
+    const bool is_last = n + 1 == x.size();
+    std::string next = text + (n == 0 ? "" : "  ") + fixed(static_cast<double>(x[n]), 2);
+    if (pen.page().width_of(next + (is_last ? "" : "  …"), pen.small()) > width) {
+      return text + "  …";
+    }
+    text = std::move(next);
+  }
+  return text;
+}
+
 void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
   const double u = pen.unit();
   const Box& b = p.embedding.box;
@@ -104,19 +119,16 @@ void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
     return;
   }
   const Tensor& x = s.numbers.states.front().values;
+  const std::string positive = positive_colour_name(pen.theme());
+  const std::string colours = "blue negative, " + positive + " positive";
   pen.panel(p.embedding, flow_title(FlowStage::Embedding),
-            {grouped(x.size()) + " numbers: blue negative, red positive",
-             "blue negative, red positive", "blue < 0 < red"});
+            {grouped(x.size()) + " numbers: " + colours, colours, "blue < 0 < " + positive});
   const double range = flow_range({&x});
   const std::string name = "embedding of " + s.numbers.label;
   pen.strip({inside.x, inside.y + 0.15 * u, inside.width, 1.5 * u}, x, range, FlowSpace::Model,
             name);
-  std::string first;
-  for (Index n = 0; n < std::min<Index>(x.size(), 40); ++n) {
-    first += (n == 0 ? "" : "  ") + fixed(static_cast<double>(x[n]), 2);
-  }
-  pen.text({inside.x, inside.y + 2.25 * u}, first, pen.small(), inside.width, Align::Start,
-           pen.theme().faint_text);
+  pen.text({inside.x, inside.y + 2.25 * u}, first_numbers(pen, x, inside.width), pen.small(),
+           inside.width, Align::Start, pen.theme().faint_text);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class LayerPanels {
     const std::vector<Index> rows = shown_heads(heads.adds, selected, fit(b) - extra);
     const auto hidden = count - static_cast<Index>(rows.size());
     const double line = line_of(b, std::min(count, static_cast<Index>(rows.size()) + 1) + extra);
-    const double names = 3.9 * u_, output = 0.26 * (b.width - names), arrow = 1.1 * u_;
+    const double names = head_names(rows), output = 0.26 * (b.width - names), arrow = 1.1 * u_;
     const double adds_x = b.x + names + output + arrow, adds = b.right() - adds_x;
     const double out_range = flow_range({&heads.outputs});
     const double range = flow_range({&heads.adds, &heads.joined});
@@ -97,6 +97,21 @@ class LayerPanels {
                true);
   }
 
+  std::string head_name(Index a) const {
+    const std::string name = "head " + std::to_string(a);
+    return n_.heads.is_off[static_cast<std::size_t>(a)] ? name + " off" : name;
+  }
+  // Width of the names of `rows` and of the rows below them.
+  double head_names(const std::vector<Index>& rows) const {
+    constexpr double kMaxNames = 0.45;  // fraction of the panel
+    double width = pen_.page().width_of("sum", kSize * u_, true);
+    for (const Index a : rows) {
+      const bool is_marked = a == s_.session.view.head;
+      width = std::max(width, pen_.page().width_of(head_name(a), kSize * u_, is_marked));
+    }
+    return std::min(width + 0.5 * u_, kMaxNames * inside(p_.heads).width);
+  }
+
   struct HeadColumns {
     double names, output, adds_x, adds;
   };
@@ -107,9 +122,8 @@ class LayerPanels {
     const FlowHeads& heads = n_.heads;
     const double y = row.y + row.height / 2;
     const bool marked = a == s_.session.view.head;
-    const bool is_off = heads.is_off[static_cast<std::size_t>(a)];
     const std::string name = "head " + std::to_string(a);
-    name_row(row.x, y, is_off ? name + " off" : name, widths.names - 0.2 * u_, marked);
+    name_row(row.x, y, head_name(a), widths.names - 0.2 * u_, marked);
     pen_.strip(strip_at(row.x + widths.names, widths.output, y, row.height),
                row_of(heads.outputs, a), ranges.output, FlowSpace::Value, "what " + name + " says",
                marked);
@@ -249,7 +263,7 @@ class LayerPanels {
     for (const FlowState& state : n_.states) {
       names = std::max(names, pen_.page().width_of(state.label, kSize * u_));
     }
-    names = std::min(names + 0.5 * u_, 0.46 * b.width);
+    names = std::min(names + 0.5 * u_, 0.5 * b.width);
     const double guess_space = has_guesses ? guess_width(b.width - names) : 0;
     double y = b.y + line / 2;
     for (const Index n : rows) {
@@ -308,14 +322,15 @@ class LayerPanels {
     const Index rows = std::min(prediction_count(), fit(b));
     const double line = line_of(b, rows);
     const double highest = n_.candidates.front().probability;
-    double names = 0;
+    double names = 0, numbers = 0;
     for (Index n = 0; n < rows; ++n) {
-      names = std::max(names, pen_.page().width_of(n_.candidates[static_cast<std::size_t>(n)].label,
-                                                   kSize * u_, n == 0));
+      const FlowCandidate& candidate = n_.candidates[static_cast<std::size_t>(n)];
+      const std::string number = format_weight(candidate.probability, true);
+      names = std::max(names, pen_.page().width_of(candidate.label, kSize * u_, n == 0));
+      numbers = std::max(numbers, pen_.page().width_of(number, pen_.small(), n == 0));
     }
-    names = std::min(names + 0.4 * u_, 0.5 * b.width);
-    const double number_width =
-        pen_.page().width_of(format_weight(highest, true), pen_.small(), true) + 0.5 * u_;
+    const double number_width = numbers + 0.4 * u_;
+    names = std::min(names + 0.4 * u_, std::max(0.5 * b.width, b.width - number_width - 1.2 * u_));
     const double room = std::max(2.0, b.width - names - number_width);
     double y = b.y + line / 2;
     const Colour colour = pen_.stage_colour(FlowStage::Next);

@@ -14,11 +14,9 @@ constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // height around the key rows
 constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
-// Presentations have large fonts, which remain legible if reduced further.
-constexpr double kSmallestLarge = 0.6;         // em
-constexpr double kReadable = 13;               // pixels
-constexpr double kEmbeddingWidth = 0.36;       // fraction of the row's width
-constexpr Index kMinKeys = 2, kUsualKeys = 6;  // number of key rows
+constexpr double kSmallestLarge = 0.9;                      // em: with FlowShape::has_large_text
+constexpr double kEmbeddingWidth = 0.36;                    // fraction of the row's width
+constexpr Index kMinKeys = 2, kUsualKeys = 6;               // number of key rows
 
 // Page format, for wide or narrow pages.
 struct Format {
@@ -51,9 +49,9 @@ const Columns kHeadWithoutScores{{&P::keys, S::Vectors, 6.8, 1.2},
                                  {&P::values, S::Vectors, 7.8, 1.8},
                                  {&P::weighted, S::Weighted, 10.7, 2.5}};
 const Columns kLower{{&P::heads, S::Heads, 12.3, 2.8},
-                     {&P::residual, S::Residual, 12.1, 2.6},
+                     {&P::residual, S::Residual, 11.3, 2.6},
                      {&P::layers, S::Layers, 12.9, 3},
-                     {&P::next, S::Next, 8.7, 1.6}};
+                     {&P::next, S::Next, 9.5, 1.6}};
 // Upper and lower rows of panels on narrow pages.
 const Columns kNarrowHead{{&P::keys, S::Vectors, 8.0, 1.5},
                           {&P::softmax, S::Softmax, 7.5, 1},
@@ -79,8 +77,7 @@ class FlowPlacer {
   // Chooses the largest font that fits kUsualKeys keys, else the smallest font. Returns
   // false if even the smallest font is too large.
   bool find_unit(const Page& page) {
-    const double smallest =
-        std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestLarge * page.em()));
+    const double smallest = (shape_.has_large_text ? kSmallestLarge : kSmallestUnit) * page.em();
     const double height = inside_.height;
     u_ = std::min({inside_.width / format_.min_width, kLargestUnit * page.em(),
                    std::max(height / min_height(kUsualKeys),

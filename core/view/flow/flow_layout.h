@@ -39,6 +39,7 @@ struct FlowShape {
   Index residual_rows = 2;             // rows of the residual panel
   Index low_rows = 8;                  // maximum number of rows of heads, layers or next tokens
   FlowStage stage = FlowStage::Whole;  // stage that a narrow page must show
+  bool has_large_text = false;         // fewer panels rather than small text
 };
 
 struct FlowPlaces {

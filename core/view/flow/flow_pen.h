@@ -20,6 +20,7 @@ class FlowPen {
   FlowPen(Page& page, double unit, FlowStage stage) : page_(page), unit_(unit), current_(stage) {}
 
   Page& page() { return page_; }
+  const Page& page() const { return page_; }
   const Theme& theme() const { return page_.theme(); }
   double unit() const { return unit_; }
   double small() const { return 0.82 * unit_; }

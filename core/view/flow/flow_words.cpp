@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
@@ -367,6 +368,13 @@ std::string weight_formula(const AttentionTap& tap) {
 std::string describe_further_processing(const AttentionTap& tap) {
   const Variant& v = variant(tap.variant.id);
   return v.label + " processes the sum further: " + v.equation;
+}
+
+std::string positive_colour_name(const Theme& theme) {
+  // Labels of diverging maps end in their colours: "Vik (blue-white-red)".
+  const std::string& label = colour_map(diverging_colours(theme)).label;
+  const std::size_t first = label.rfind('-') + 1;
+  return label.substr(first, label.size() - 1 - first);
 }
 
 const View* view_of_stage(FlowStage stage, const Trace& trace) {

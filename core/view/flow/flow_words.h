@@ -31,6 +31,9 @@ std::string weight_formula(const AttentionTap& tap);
 // Sentence about the further processing of the sum of weighted values.
 std::string describe_further_processing(const AttentionTap& tap);
 
+// Name of the colour of positive numbers in vectors: "red".
+std::string positive_colour_name(const Theme& theme);
+
 // View that a click on a stage opens: the first related view with content; null if none.
 const View* view_of_stage(FlowStage stage, const Trace& trace);
 

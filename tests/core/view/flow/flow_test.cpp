@@ -491,7 +491,7 @@ TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
     EXPECT_EQ(testing::layout_error(layout.list), "") << step;
     return all_text(layout.list);
   };
-  EXPECT_NE(text_of(3).find("query “"), std::string::npos);
+  EXPECT_NE(text_of(3).find("Query and keys"), std::string::npos);
   EXPECT_NE(text_of(4).find("q·k"), std::string::npos);
   EXPECT_NE(text_of(6).find("weight × value"), std::string::npos);
   EXPECT_NE(text_of(7).find("head 3"), std::string::npos);
@@ -564,6 +564,54 @@ TEST(FlowView, IsLegibleForEveryKindOfModel) {
     const testing::ViewedRun viewed(session);
     testing::expect_legible(viewed, model);
   }
+}
+
+// Names of heads, tokens and numbers are drawn in full in the window's usual size.
+TEST(FlowView, NamesOfManyHeadsFit) {
+  const Trace trace = testing::run_model({.length = 12, .heads = 12, .kv_heads = 12});
+  LayoutOptions look;
+  look.framed = false;
+  look.width = 611;
+  look.height = 590;
+  look.settings.id = "flow";
+  look.settings.head = 11;
+  const ViewLayout layout = lay_out_view(trace, "flow", look);
+  EXPECT_EQ(testing::layout_error(layout.list), "");
+  bool has_selected = false;
+  for (const Text& text : testing::texts(layout.list)) {
+    has_selected = has_selected || text.text == "head 11";
+    for (const char* cut : {"head …", "head 1…", "embeddi…", "sum: head …"}) {
+      EXPECT_FALSE(text.text.starts_with(cut)) << text.text;
+    }
+    const bool is_cut_number = text.text.ends_with("…") && !text.text.ends_with("  …") &&
+                               text.text.find_first_not_of("-0123456789. %…") == text.text.npos &&
+                               text.text != "…";
+    EXPECT_FALSE(is_cut_number) << text.text;
+  }
+  EXPECT_TRUE(has_selected);
+}
+
+// Texts name the colours of the theme.
+TEST(FlowView, NamesColoursOfTheme) {
+  EXPECT_EQ(positive_colour_name(Theme::light()), "red");
+  EXPECT_EQ(positive_colour_name(Theme::dark()), "orange");
+}
+
+// Large text, as in presentations, has fewer panels instead of smaller fonts.
+TEST(FlowView, LargeTextShowsFewerPanels) {
+  const Trace trace = testing::run_model({.length = 12, .heads = 4, .kv_heads = 4});
+  const auto smallest = [&](const std::string& size) {
+    LayoutOptions look;
+    look.width = 870;
+    look.height = 470;
+    look.font_size = 12;
+    look.settings.id = "flow";
+    set_view_value(look.settings, "flow", "text", size);
+    const std::vector<Text> texts = testing::texts(lay_out_view(trace, "flow", look).list);
+    return std::ranges::min(texts, {}, &Text::size).size;
+  };
+  EXPECT_LT(smallest("small"), 8);
+  EXPECT_GE(smallest("large"), 0.82 * 0.9 * 12 - 1e-9);
 }
 
 }  // namespace ATTNSCOPE_FILE
