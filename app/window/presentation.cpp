@@ -19,8 +19,21 @@ double presentation_scale(int height, double zoom) {
 
 namespace {
 
-constexpr std::array<double, 3> kFontSizes = {12, 10.5, 9};
-constexpr double kSmallestFontSize = 7.5;  // units; used if no larger size fits
+// At 1080 lines, all text of the first size has at least 22 pixels, and labels of the second.
+constexpr std::array<double, 2> kFontSizes = {12.1, 10.5};
+constexpr std::array<double, 2> kSmallFontSizes = {9, 7.5};  // units; used if no larger size fits
+
+// Settings for an audience: a comparison is two large maps, unless the user has made a choice, and
+// the view Flow has fewer panels rather than small text.
+Session for_audience(const Session& session) {
+  Session result = session;
+  const Values values = view_values(session.view, "compare");
+  if (session.view.id == "compare" && values.choice("show") == "all") {
+    set_view_value(result.view, "compare", "show", std::string("maps"));
+  }
+  if (session.view.id == "flow") set_view_value(result.view, "flow", "text", std::string("large"));
+  return result;
+}
 
 double shorter_side(const Box& plot) {
   return std::min(plot.width, plot.height);
@@ -28,9 +41,19 @@ double shorter_side(const Box& plot) {
 
 }  // namespace
 
-ViewLayout lay_out_for_presentation(const View& view, ViewInput input) {
+ViewLayout lay_out_for_presentation(const View& view, const ViewInput& of_window) {
   constexpr double kMinPlotFraction = 0.5, kMinGrowth = 1.15;
-  const double min_side = kMinPlotFraction * std::min(input.canvas.width, input.canvas.height);
+  const double min_side =
+      kMinPlotFraction * std::min(of_window.canvas.width, of_window.canvas.height);
+  const Session session = for_audience(of_window.session);
+  ViewInput input{.trace = of_window.trace,
+                  .session = session,
+                  .findings = of_window.findings,
+                  .canvas = of_window.canvas,
+                  .figure = of_window.figure,
+                  .interaction = of_window.interaction,
+                  .cache = of_window.cache,
+                  .merged = of_window.merged};
   std::optional<ViewLayout> first;
   ViewLayout layout;
   for (const double size : kFontSizes) {
@@ -46,8 +69,12 @@ ViewLayout lay_out_for_presentation(const View& view, ViewInput input) {
         !lacks_space(layout.refusal) && shorter_side(layout.plot) > min_grown_side;
     return is_clearly_larger ? layout : *first;
   }
-  input.canvas.font_size = kSmallestFontSize;
-  return view.lay_out(input);
+  for (const double size : kSmallFontSizes) {
+    input.canvas.font_size = size;
+    layout = view.lay_out(input);
+    if (!lacks_space(layout.refusal)) break;
+  }
+  return layout;
 }
 
 std::optional<std::size_t> monitor_of(const ScreenBox& window,

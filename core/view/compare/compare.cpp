@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
 #include "core/view/compare/compare_layout.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/not_allowed.h"
@@ -16,14 +17,16 @@
 namespace attnscope {
 namespace {
 
+constexpr const char* kMaps = "maps";     // choice of two maps and one number
 constexpr double kMinDifference = 0.01;   // minimum range of the difference colours
 constexpr double kMinDivergence = 0.001;  // bits: minimum range of the row bars
 
 std::vector<Show> selected_maps(const ViewInput& input, const Sides& sides) {
   const std::string show = view_values(input.session.view, "compare").choice("show");
   std::vector<Show> shown;
-  if (show == "all" || show == "A") shown.push_back(Show::First);
-  if (show == "all" || show == "B") shown.push_back(Show::Second);
+  const bool wants_both = show == "all" || show == kMaps;
+  if (wants_both || show == "A") shown.push_back(Show::First);
+  if (wants_both || show == "B") shown.push_back(Show::Second);
   const bool wants_difference = show == "all" || show == "difference";
   if (wants_difference && sides.has_difference()) shown.push_back(Show::Difference);
   // Shows both maps if no difference is available.
@@ -51,7 +54,7 @@ class Comparison {
 
   ViewLayout lay_out() {
     const Box inside = page_.frame(title(), caption_text());
-    const std::vector<Fact> list = facts(sides_);
+    const std::vector<Fact> list = shows_maps_only() ? std::vector<Fact>() : facts(sides_);
     std::optional<ComparisonPlaces> places =
         place_comparison(page_, inside, sides_, selected_maps(input_, sides_), list, note());
     if (!places) return no_space(page_);
@@ -88,8 +91,13 @@ class Comparison {
     return text + measurement_text();
   }
 
+  bool shows_maps_only() const {
+    return view_values(input_.session.view, "compare").choice("show") == kMaps;
+  }
+
   // Explains the numbers of the table.
   std::string measurement_text() const {
+    if (shows_maps_only()) return "";
     const Index runs = std::min(sides_.a.trace->warm_runs, sides_.b.trace->warm_runs);
     return std::string(runs > 0 ? " Times are medians of at least " + std::to_string(runs) +
                                       " runs after a warm-up; bytes"
@@ -201,6 +209,7 @@ class Comparison {
   // Note below the maps: reason for a missing difference or an infinite divergence.
   std::string note() const {
     if (!sides_.has_difference()) return sides_.no_difference;
+    if (shows_maps_only()) return number_text();
     const std::vector<Show> shown = selected_maps(input_, sides_);
     const bool has_rows = std::find(shown.begin(), shown.end(), Show::Difference) != shown.end();
     if (!has_rows || !sides_.has_divergence()) return "";
@@ -211,6 +220,27 @@ class Comparison {
     return is_infinite ? "Coloured rows: " + measure.name + " = ∞, because " + measure.from +
                              " gives weight to keys that " + measure.to + " excludes."
                        : "";
+  }
+
+  // The comparison as one number: "KL(A, B): 0.12 bits per row on average (0: identical)".
+  std::string number_text() const {
+    if (!sides_.has_divergence()) {
+      HeatMap cells;
+      cells.values = difference_of(sides_, input_.cache);
+      cells.height = static_cast<double>(cells.values.dim(0));
+      cells.width = static_cast<double>(cells.values.dim(1));
+      return "Largest difference of weights: " + brief(largest_visible_magnitude(cells), 2);
+    }
+    const Measure measure = measure_of(input_);
+    const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
+    double sum = 0;
+    for (const float row : rows) sum += static_cast<double>(row);
+    if (std::isinf(sum)) {
+      return measure.name + " = ∞: " + measure.from + " gives weight to keys where " + measure.to +
+             " gives none";
+    }
+    return measure.name + ": " + brief(sum / static_cast<double>(rows.size()), 2) +
+           " bits per row on average (0: identical)";
   }
 
   void draw_notes(const ComparisonPlaces& places) {
@@ -288,10 +318,15 @@ void set_example(Session& session) {
 std::vector<Parameter> parameters() {
   return {{.key = "show",
            .label = "Show",
-           .help = "Both maps and their difference, or only one of the three, enlarged.",
+           .help = "Both maps, their difference and a table of facts; both maps and one number; or "
+                   "one of the three maps, enlarged.",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("all"),
-           .choices = {"all", "A", "B", "difference"}},
+           .choices = {{"all", "all"},
+                       {kMaps, "both maps"},
+                       {"A", "A"},
+                       {"B", "B"},
+                       {"difference", "difference"}}},
           {.key = "rows",
            .label = "Row divergence",
            .help = "Divergence of the rows of A and B, in bits: Kullback-Leibler from A to B, from "

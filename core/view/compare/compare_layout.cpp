@@ -61,6 +61,7 @@ class ComparisonPlacer {
   }
 
   std::optional<ComparisonPlaces> place() {
+    if (facts_.empty()) return place_maps(arrange(false));
     Arrangement best = arrange(true);
     if (best.map_width < kLargeMap * em()) best = with_short_table(std::move(best));
     if (best.map_width < kReadable * em()) {
@@ -81,6 +82,16 @@ class ComparisonPlacer {
       set_notes("No space for A − B and the table of facts.");
       best = arrange(false, kCutLabels * em());
     }
+    return place_maps(best);
+  }
+
+ private:
+  struct Axes {
+    TokenAxis rows, columns;
+  };
+
+  // Places the maps with headings of one or two lines; nullopt if the maps are illegible.
+  std::optional<ComparisonPlaces> place_maps(const Arrangement& best) {
     if (best.map_width < kMinPlot * em() || best.map_height <= 0) return std::nullopt;
     ComparisonPlaces places = place(best);
     if (set_headings(places)) return places;
@@ -91,11 +102,6 @@ class ComparisonPlacer {
     set_headings(places);
     return places;
   }
-
- private:
-  struct Axes {
-    TokenAxis rows, columns;
-  };
 
   void set_facts(const std::vector<Fact>& facts) {
     facts_ = facts;

@@ -83,19 +83,30 @@ class PresentationLayoutTest : public ::testing::Test {
 };
 
 TEST_F(PresentationLayoutTest, TextLeavesHalfOfSpaceToCells) {
-  EXPECT_EQ(selected_font_size({{12, 300}, {10.5, 320}, {9, 340}, {7.5, 360}}), 12);
-  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 210}, {9, 230}, {7.5, 250}}), 10.5);
-  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 160}, {9, 200}, {7.5, 250}}), 9);
+  EXPECT_EQ(selected_font_size({{12.1, 300}, {10.5, 320}, {9, 340}, {7.5, 360}}), 12.1);
+  EXPECT_EQ(selected_font_size({{12.1, 150}, {10.5, 210}, {9, 230}, {7.5, 250}}), 10.5);
 }
 
 TEST_F(PresentationLayoutTest, RejectsSmallerTextWithLittleGain) {
-  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 155}, {9, 160}, {7.5, 165}}), 12);
-  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 160}, {9, 180}, {7.5, 190}}), 9);
+  EXPECT_EQ(selected_font_size({{12.1, 150}, {10.5, 155}, {9, 200}, {7.5, 300}}), 12.1);
+  EXPECT_EQ(selected_font_size({{12.1, 150}, {10.5, 180}, {9, 200}, {7.5, 300}}), 10.5);
 }
 
 TEST_F(PresentationLayoutTest, UsesSmallerTextIfOnlyItFits) {
-  EXPECT_EQ(selected_font_size({{12, 0}, {10.5, 100}, {9, 105}, {7.5, 110}}), 10.5);
-  EXPECT_EQ(selected_font_size({{12, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
+  EXPECT_EQ(selected_font_size({{12.1, 0}, {10.5, 100}, {9, 105}, {7.5, 110}}), 10.5);
+  EXPECT_EQ(selected_font_size({{12.1, 0}, {10.5, 0}, {9, 50}, {7.5, 110}}), 9);
+  EXPECT_EQ(selected_font_size({{12.1, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
+}
+
+// Labels have at least 22 pixels on a screen of 1080 lines.
+TEST_F(PresentationLayoutTest, LabelsAreLegibleInTheLastRow) {
+  constexpr double kMinPixels = 22;
+  EXPECT_GE(selected_font_size({{12.1, 300}, {10.5, 0}, {9, 0}, {7.5, 0}}) *
+                presentation_scale(1080) * 0.85,
+            kMinPixels);
+  EXPECT_GE(
+      selected_font_size({{12.1, 0}, {10.5, 300}, {9, 0}, {7.5, 0}}) * presentation_scale(1080),
+      kMinPixels);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -385,5 +385,24 @@ TEST(Compare, MapsFillThePage) {
   }
 }
 
+// The choice for an audience: two maps, larger than next to their difference, and one number.
+TEST(Compare, MapsChoiceShowsTwoLargeMapsAndOneNumber) {
+  const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
+  LayoutOptions look;
+  look.reference = &b;
+  look.width = 870;
+  look.height = 480;
+  const double width_of_three = maps(lay_out_view(a, "compare", look).list).at(0).box.width;
+  set_view_value(look.settings, "compare", "show", std::string("maps"));
+  const ViewLayout layout = lay_out_view(a, "compare", look);
+  const std::vector<HeatMap> shown = maps(layout.list);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_GT(shown[0].box.width, 1.1 * width_of_three);
+  EXPECT_EQ(testing::layout_error(layout.list), "");
+  EXPECT_TRUE(has_text(layout.list, "KL(A, B): "));
+  EXPECT_TRUE(has_text(layout.list, " bits per row on average (0: identical)"));
+  EXPECT_FALSE(has_text(layout.list, "Perplexity"));
+}
+
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
