@@ -1,5 +1,9 @@
 #include "core/view/parts/legend.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "core/figure/colour_map.h"
 #include "core/view/parts/line_breaks.h"
 
@@ -68,8 +72,16 @@ Colour key_colour(const Theme& theme) {
 }
 
 Colour head_colour(Index head) {
+  // Further heads get darker and lighter variants of the palette, because layers can have many.
+  constexpr Colour kBlack{0, 0, 0, 255}, kWhite{255, 255, 255, 255};
+  constexpr std::array<double, 5> kShades = {0, -0.4, 0.35, -0.6, 0.55};  // to black or white
   const ColourMap& map = colour_map(kCategories);
-  return map.colours[static_cast<std::size_t>(head) % map.colours.size()];
+  static const auto kPalette = static_cast<std::size_t>(  // distinct colours of the map
+      std::find(map.colours.begin() + 1, map.colours.end(), map.colours.front()) -
+      map.colours.begin());
+  const auto n = static_cast<std::size_t>(head);
+  const double shade = kShades[n / kPalette % kShades.size()];
+  return blend(map.colours[n % kPalette], shade < 0 ? kBlack : kWhite, std::abs(shade));
 }
 
 }  // namespace attnscope

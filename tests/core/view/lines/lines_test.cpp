@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/view/lines/line_set.h"
+#include "core/view/parts/legend.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 
@@ -212,6 +213,17 @@ TEST(Lines, ArcsNameTheirDirections) {
   EXPECT_TRUE(contains_text(causal, "queries have no arc: all their weights are below 0.9"));
   options.settings = settings_with("lines", R"({"style": "arcs", "least": 0})");
   EXPECT_TRUE(contains_text(synthetic_trace(Pattern::all(12, 12)), "forward"));
+}
+
+// Colours of up to 32 heads of a layer differ.
+TEST(Lines, HeadsOfWideLayersHaveDifferentColours) {
+  for (Index a = 0; a < 32; ++a) {
+    for (Index b = 0; b < a; ++b) {
+      const Colour first = head_colour(a), second = head_colour(b);
+      const bool is_same = first.r == second.r && first.g == second.g && first.b == second.b;
+      EXPECT_FALSE(is_same) << a << ", " << b;
+    }
+  }
 }
 
 }  // namespace ATTNSCOPE_FILE
