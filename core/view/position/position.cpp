@@ -235,8 +235,10 @@ ViewLayout lay_out(const ViewInput& input) {
     const PositionPanel& panel = content.panels[n];
     Box box = boxes[n];
     const double size = page.width_of(panel.title, em) > box.width ? page.small() : em;
-    page.text({box.x, box.y + kTitle / 2 * em}, page.ellipsised(panel.title, size, box.width),
-              size);
+    // "Similarity by distance, mean over positions", or only its first part.
+    const std::string first_part = panel.title.substr(0, panel.title.find(", "));
+    page.text({box.x, box.y + kTitle / 2 * em},
+              page.fitting({panel.title, first_part}, size, box.width), size);
     box.y += kTitle * em;
     box.height -= kTitle * em;
     if (panel.cells.defined()) {

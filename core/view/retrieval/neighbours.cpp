@@ -202,7 +202,11 @@ class NeighboursPicture {
                                        "rest comes from the neighbours' successors."
                                  : "Note: contexts with the same successor are close to each "
                                    "other; the nearer, the larger the weight of their successor.";
-    page_.faint_text({text_.x, y}, page_.fitting({gate}, page_.small(), text_.width),
+    const std::string short_text =
+        setting_.is_gated && is_gate_untrained_ ? "No trained gate: g = 0.5"
+        : setting_.is_gated ? "Gate g = " + brief(row_.gate) + ": the model's share"
+                            : "The nearer, the larger the weight";
+    page_.faint_text({text_.x, y}, page_.fitting({gate, short_text}, page_.small(), text_.width),
                      page_.small());
   }
 

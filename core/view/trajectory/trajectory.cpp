@@ -16,8 +16,9 @@ namespace {
 void draw_outcome(Page& page, const WalkPicture& picture) {
   const Box& box = picture.places.summary;
   const double em = page.em(), middle = box.x + box.width / 2;
-  const std::string text = describe_outcome(picture.part.walk);
+  std::string text = describe_outcome(picture.part.walk);
   const double size = page.width_of(text, 1.15 * em, true) <= box.width ? 1.15 * em : em;
+  if (page.width_of(text, size, true) > box.width) text = outcome_in_brief(picture.part.walk);
   page.add(Text{{middle, box.y + WalkMeasures::line * em / 2},
                 page.ellipsised(text, size, box.width, true),
                 page.theme().text,

@@ -95,6 +95,11 @@ std::string describe_walks(const Trace& trace, const Rollouts& rollouts) {
   return text;
 }
 
+std::string outcome_in_brief(const Rollout& walk) {
+  return (walk.reached ? "Goal reached after " : "No goal after ") + steps_text(walk.steps()) +
+         ": return " + return_text(walk.achieved());
+}
+
 std::string describe_outcome(const Rollout& walk) {
   std::string text = "Asked for " + return_text(walk.target_return()) + " (" +
                      steps_text(walk.target_steps) + "), the model ";
