@@ -220,6 +220,38 @@ Placement place(const Page& page, const Box& inside, const AttentionTap& tap, do
   return {std::move(with_lower_bar), true};
 }
 
+// Bars of the pinned query and key, and the map next to them.
+struct PinnedPlacement {
+  Index row = -1, column = -1;  // pins with bars
+  Placement placement;
+};
+
+// Omits bars that would shrink the map below kMinMapSide. Pictures that grow with their content
+// keep all bars.
+PinnedPlacement place_with_pins(const Page& page, const Box& inside, const AttentionTap& tap,
+                                Index row, Index column) {
+  constexpr double kMinMapSide = 300;  // units
+  constexpr double kMinGain = 1.03;    // minimum gain by omitting bars
+  const FigureOptions& figure = page.input().figure;
+  std::optional<PinnedPlacement> best;
+  double best_side = 0;
+  for (const auto& [shows_row, shows_column] :
+       {std::pair{true, true}, {false, true}, {true, false}, {false, false}}) {
+    PinnedPlacement pins{shows_row ? row : -1, shows_column ? column : -1, {}};
+    Box map = inside;
+    map.height -= pinned_row_height(page, pins.row);
+    pins.placement = place(page, map, tap, pinned_column_width(page, pins.column));
+    const Box& plot = pins.placement.matrix.plot;
+    const double side = std::min(plot.width, plot.height);
+    if (!best || side > kMinGain * best_side) {
+      best = std::move(pins);
+      best_side = side;
+    }
+    if (best_side >= kMinMapSide || (figure.framed && figure.tight)) break;
+  }
+  return std::move(*best);
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const SelectedTap selected = find_tap(input);
@@ -228,15 +260,15 @@ ViewLayout lay_out(const ViewInput& input) {
   MapMatrix matrix = map_matrix(input, tap, selected.head);
   if (!matrix.headline.empty()) return page.message(matrix.headline, matrix.advice);
   const ViewSettings& settings = input.session.view;
-  Box inside = page.frame(title_of(input, matrix), caption(input.trace, matrix.caption + "."));
+  const Box inside =
+      page.frame(title_of(input, matrix), caption(input.trace, matrix.caption + "."));
   const auto pinned = [&](Index i, Index count) {
     return matrix.is_complete && i < count ? i : -1;
   };
-  const Index pinned_row = pinned(settings.pinned_query, tap.queries());
-  const Index pinned_column = pinned(settings.pinned_key, tap.keys());
-  inside.height -= pinned_row_height(page, pinned_row);
-  const auto [grid, is_bar_below] =
-      place(page, inside, tap, pinned_column_width(page, pinned_column));
+  const auto [pinned_row, pinned_column, placement] =
+      place_with_pins(page, inside, tap, pinned(settings.pinned_query, tap.queries()),
+                      pinned(settings.pinned_key, tap.keys()));
+  const auto& [grid, is_bar_below] = placement;
   if (!(grid.plot.width > 0)) return no_space(page);
 
   HeatMap cells = matrix_cells(grid);
@@ -274,8 +306,12 @@ ViewLayout lay_out(const ViewInput& input) {
                     page.small());
     bottom = grid.note_y + 0.7 * page.em();
   }
-  if (pinned_row >= 0 || pinned_column >= 0)
-    bottom = draw_pinned(page, grid, matrix.on_host(), bottom);
+  if (pinned_row >= 0 || pinned_column >= 0) {
+    MatrixPlot pins = grid;
+    pins.pinned_row = pinned_row;
+    pins.pinned_column = pinned_column;
+    bottom = draw_pinned(page, pins, matrix.on_host(), bottom);
+  }
   const double inset = pinned_column_width(page, pinned_column);
   if (is_bar_below) {
     draw_horizontal_colour_bar(page, {grid.plot.x, bottom + kBarGap * page.em()}, grid.plot.width,
