@@ -350,7 +350,7 @@ class ExitPicture {
     const auto maximum = static_cast<double>(*std::max_element(shares.begin(), shares.end()));
     ChartAxis y{.least = 0, .most = std::max(0.05, 1.08 * maximum), .titles = {}};
     y.titles = token < 0 ? std::vector<std::string>{"mean of all tokens", "all tokens"}
-                         : std::vector<std::string>{"this token"};
+                         : std::vector<std::string>{"this token", "token"};
     const Chart chart = place_chart(page_, box, layer_axis(), std::move(y));
     if (chart.empty()) return;
     draw_chart(page_, chart);

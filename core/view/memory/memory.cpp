@@ -110,7 +110,7 @@ class MemoryLayout {
       page_.text(position,
                  page_.fitting(
                      {prefix + describe_contents(memory_) + ": " + describe_weights(memory_) + ".",
-                      capitalised(describe_weights(memory_)) + ".", describe_weights(memory_)},
+                      capitalised(describe_weights(memory_)) + ".", list_weights(memory_)},
                      em, space.width),
                  em);
     } else if (memory_.segment == 0) {

@@ -115,6 +115,16 @@ std::string describe_slot_place(const ShownMemory& memory, Index column) {
          " before the segment";
 }
 
+std::string list_weights(const ShownMemory& memory) {
+  std::string text;
+  for (const SlotRun& run : memory.runs) {
+    if (run.kind != KeyKind::Token) {
+      text += slot_name(run.kind) + (" " + percent(memory.fraction.at(run.kind))) + ", ";
+    }
+  }
+  return text + "own " + percent(memory.fraction.at(KeyKind::Token));
+}
+
 std::string describe_weights(const ShownMemory& memory) {
   std::string text;
   for (const SlotRun& run : memory.runs) {

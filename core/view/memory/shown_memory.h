@@ -42,5 +42,6 @@ std::string describe_slot_place(const ShownMemory& memory, Index column);
 
 // "31% of the weight goes to memory, 12% to compressed slots, 57% to its own segment".
 std::string describe_weights(const ShownMemory& memory);
+std::string list_weights(const ShownMemory& memory);  // "memory 45%, own 55%"
 
 }  // namespace attnscope
