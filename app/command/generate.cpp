@@ -107,7 +107,7 @@ class GenerationRun {
     if (session_.run.exit) {
       print_note("tokens exited after " +
                  fixed(computed_layers_ / static_cast<double>(result_.ids.size()), 2) + " of " +
-                 std::to_string(model_.config.layers) + " layers on average");
+                 count_text(model_.config.layers, "layer") + " on average");
     }
   }
 

@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/model_store.h"
+#include "core/figure/plain_text.h"
 #include "core/lesson/lesson.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
@@ -149,9 +150,10 @@ void print_models(std::ostream& out) {
     for (const ModelGroup::Entry& model : group.models) {
       const ModelConfig config = model_store()->checkpoint(model.name)->model.config;
       out << "  " << model.name << " - " << model.subtitle << '\n'
-          << "      " << config.layers << " layers of " << config.heads << " heads, width "
-          << config.width << ", context " << config.context << ", " << config.vocabulary
-          << " tokens, " << parameter_count(config) << " parameters\n";
+          << "      " << count_text(config.layers, "layer") << " of "
+          << count_text(config.heads, "head") << ", width " << config.width << ", context "
+          << config.context << ", " << config.vocabulary << " tokens, " << parameter_count(config)
+          << " parameters\n";
     }
   }
   print_names(out, downloaded_group());

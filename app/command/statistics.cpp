@@ -18,6 +18,7 @@
 #include "core/experiment/head_table.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/run.h"
+#include "core/figure/plain_text.h"
 
 namespace attnscope::command {
 namespace {
@@ -70,8 +71,10 @@ void run(const StatisticsOptions& options) {
   } else {
     write_file(options.output, to_csv(table));
   }
-  std::fprintf(stderr, "%zu heads over %td %s of %td texts\n", table.rows.size(), table.tokens,
-               table.words ? "words" : "tokens", table.texts);
+  const std::string summary = count_text(static_cast<long long>(table.rows.size()), "head") +
+                              " over " + count_text(table.tokens, table.words ? "word" : "token") +
+                              " of " + count_text(table.texts, "text");
+  std::fprintf(stderr, "%s\n", summary.c_str());
 }
 
 }  // namespace

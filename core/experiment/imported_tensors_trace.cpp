@@ -11,6 +11,7 @@
 #include "core/experiment/image_tensors.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/notes.h"
+#include "core/figure/plain_text.h"
 #include "core/model/memory_need.h"
 #include "core/text/byte_alphabet.h"
 
@@ -247,8 +248,9 @@ Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
   }
   if (tensors.queries() != tensors.keys() && tensors.key_tokens.empty() && !tensors.pixels) {
     trace.notes.push_back(
-        std::to_string(tensors.queries()) + " queries and " + std::to_string(tensors.keys()) +
-        " keys without key_tokens: columns are numbered in storage order, even if they form a "
+        count_text(tensors.queries(), "query", "queries") + " and " +
+        count_text(tensors.keys(), "key") +
+        " without key_tokens: columns are numbered in storage order, even if they form a "
         "band next to the diagonal");
   }
   const auto start = std::chrono::steady_clock::now();

@@ -120,4 +120,10 @@ std::string grouped(long long value) {
   return text;
 }
 
+std::string count_text(long long count, std::string_view singular, std::string_view plural) {
+  const std::string text = grouped(count) + " ";
+  if (count == 1) return text + std::string(singular);
+  return text + (plural.empty() ? std::string(singular) + "s" : std::string(plural));
+}
+
 }  // namespace attnscope

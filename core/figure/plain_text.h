@@ -28,5 +28,7 @@ std::string decimal(double value, int places = 2);
 std::string percent(double ratio, int digits = 2);
 // "1,234,567".
 std::string grouped(long long value);
+// "1 head", "1,024 heads". `plural`: the singular plus "s" if empty.
+std::string count_text(long long count, std::string_view singular, std::string_view plural = {});
 
 }  // namespace attnscope

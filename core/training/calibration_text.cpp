@@ -14,7 +14,7 @@ constexpr int kPercentDigits = 3;
 std::string describe(const ExitEffect& effect, double full_loss, Index layers) {
   return percent(effect.changed_fraction, kPercentDigits) + " of predictions differ, the loss is " +
          brief(effect.loss - full_loss) + " nats per token above the full model's, and " +
-         brief(effect.layers) + " of " + std::to_string(layers) + " layers are computed";
+         brief(effect.layers) + " of " + count_text(layers, "layer") + " are computed";
 }
 
 }  // namespace

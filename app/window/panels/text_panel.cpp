@@ -44,10 +44,6 @@ void draw_samples(Ui& ui, State& state) {
   ImGui::EndPopup();
 }
 
-std::string count_text(std::size_t n, const char* singular, const char* plural) {
-  return grouped(static_cast<long long>(n)) + " " + (n == 1 ? singular : plural);
-}
-
 void draw_counts(Ui& ui, const State& state) {
   std::size_t characters = 0;
   const std::string& text = state.edited().run.text;

@@ -107,7 +107,7 @@ class Layers {
     DiagramPart p{Kind::Attention,
                   is_only_group ? "Self-attention" : describe_heads(first_head, group.heads)};
     if (is_only_group) {
-      p.notes.push_back(std::to_string(group.heads) + " heads of " +
+      p.notes.push_back(count_text(group.heads, "head") + " of " +
                         std::to_string(source_.config.head_size) + shared_keys());
     }
     const bool omits_note = position.embed != nullptr || position.id == default_encoding().id;
@@ -130,7 +130,7 @@ class Layers {
 
   std::string shared_keys() const {
     if (source_.config.kv_heads == source_.config.heads || source_.config.kv_heads == 0) return "";
-    return ", " + std::to_string(source_.config.kv_heads) + " KV heads";
+    return ", " + count_text(source_.config.kv_heads, "KV head");
   }
 
   DiagramRow self_attention(const LayerRun& run, Stack stack, Index layer,
@@ -186,7 +186,7 @@ class Layers {
                                     "activation, projection back.";
     p.view = "depth";
     if (mixes) {
-      p.notes.push_back(std::to_string(experts.count) + " experts, " +
+      p.notes.push_back(count_text(experts.count, "expert") + ", " +
                         std::to_string(experts.chosen) + " per token");
       p.help =
           "A router selects experts for each token; their outputs are multiplied by gates and "
@@ -205,7 +205,7 @@ class Layers {
 
   DiagramPart cross_attention(const std::string& prefix, Index layer) const {
     DiagramPart p{Kind::Attention, "Cross-attention"};
-    p.notes = {std::to_string(source_.config.heads) + " heads of " +
+    p.notes = {count_text(source_.config.heads, "head") + " of " +
                    std::to_string(source_.config.head_size) + shared_keys(),
                "keys from the encoder"};
     p.help = "Queries of the target attend to keys and values of the encoder output.";

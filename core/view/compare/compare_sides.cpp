@@ -47,7 +47,7 @@ std::string describe_keys(const Columns& columns) {
 
 std::string reason_for_no_difference(const AttentionTap& a, const AttentionTap& b) {
   if (a.queries() != b.queries()) {
-    return "No difference to show: A has " + std::to_string(a.queries()) + " tokens, B has " +
+    return "No difference to show: A has " + count_text(a.queries(), "token") + ", B has " +
            std::to_string(b.queries()) + ".";
   }
   if (a.query_rows.stream != b.query_rows.stream || a.key_rows.stream != b.key_rows.stream) {

@@ -51,10 +51,6 @@ std::string describe_head_memory(const ViewInput& input, const AttentionTap& tap
          "attends to, so that it grows with each layer.";
 }
 
-std::string count_text(Index count, const char* singular, const char* plural) {
-  return std::to_string(count) + " " + (count == 1 ? singular : plural);
-}
-
 // "8 compressed slots of 24 tokens, 16 of memory".
 std::string describe_contents(const ShownMemory& memory) {
   Index compressed = 0, represented_tokens = 0, remembered = 0;
@@ -67,10 +63,10 @@ std::string describe_contents(const ShownMemory& memory) {
   }
   std::string text;
   if (compressed > 0) {
-    text = count_text(compressed, "compressed slot", "compressed slots") + " made of " +
-           count_text(represented_tokens, "token", "tokens") + " and ";
+    text = count_text(compressed, "compressed slot") + " made of " +
+           count_text(represented_tokens, "token") + " and ";
   }
-  return text + count_text(remembered, "token", "tokens") + " of memory";
+  return text + count_text(remembered, "token") + " of memory";
 }
 
 class MemoryLayout {
@@ -353,7 +349,7 @@ ViewData::Matrix cost_table(const ShownMemory& memory) {
     table.values(n, 0) = static_cast<float>(
         pairs_in_segments(memory.tap.variant, memory.trace.config->segment, tokens));
     table.values(n, 1) = static_cast<float>(causal_pair_count(tokens));
-    table.rows.push_back(std::to_string(tokens) + " tokens");
+    table.rows.push_back(count_text(tokens, "token"));
   }
   return table;
 }

@@ -24,9 +24,10 @@ std::vector<TapHead> averaged_heads(const ViewInput& input, const AttentionTap& 
     if (address != tap.address || entry.result.columns != tap.result.columns) continue;
     for (Index n = 0; n < static_cast<Index>(entry.heads.size()); ++n) heads.push_back({&entry, n});
   }
-  description = "all " + std::to_string(heads.size()) + " heads" +
-                (over == "model" ? " that have these slots"
-                                 : " of layer " + std::to_string(tap.address.layer));
+  description =
+      (heads.size() == 1 ? "the only head" : "all " + std::to_string(heads.size()) + " heads") +
+      (over == "model" ? " that have these slots"
+                       : " of layer " + std::to_string(tap.address.layer));
   return heads;
 }
 

@@ -137,12 +137,12 @@ std::string token_label(const Trace& trace, std::int32_t id) {
 
 std::string describe_layers_and_heads(const Trace& trace, const TracePart& part) {
   const Index layers = trace.layer_count(part);
-  std::string text = std::to_string(layers) + (layers == 1 ? " layer" : " layers");
+  const std::string text = count_text(layers, "layer");
   const Index heads = layers > 0 ? trace.head_count(part, 0) : 0;
   for (Index layer = 1; layer < layers; ++layer) {
     if (trace.head_count(part, layer) != heads) return text;
   }
-  return text + " of " + std::to_string(heads) + (heads == 1 ? " head" : " heads");
+  return text + " of " + count_text(heads, "head");
 }
 
 std::string describe_token_count(const Trace& trace) {

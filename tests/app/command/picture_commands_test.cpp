@@ -626,7 +626,7 @@ TEST_F(PictureCommands, MergesWords) {
       run_program({"statistics", path("texts.txt"), "--model", path("model"), "--words"});
   ASSERT_EQ(table.status, 0) << table.err;
   EXPECT_TRUE(table.out.starts_with("layer,head,word_entropy,")) << table.out;
-  EXPECT_NE(table.err.find("over 6 words of 1 texts"), std::string::npos) << table.err;
+  EXPECT_NE(table.err.find("over 6 words of 1 text\n"), std::string::npos) << table.err;
   write_file(path("single.txt"), "!?!\n");
   const ProcessResult single =
       run_program({"statistics", path("single.txt"), "--model", path("model"), "--words"});

@@ -78,5 +78,12 @@ TEST(PlainText, ReplacesControlCharactersOnly) {
   }
 }
 
+TEST(PlainText, CountsInSingularAndPlural) {
+  EXPECT_EQ(count_text(1, "head"), "1 head");
+  EXPECT_EQ(count_text(0, "head"), "0 heads");
+  EXPECT_EQ(count_text(1024, "token"), "1,024 tokens");
+  EXPECT_EQ(count_text(2, "query", "queries"), "2 queries");
+}
+
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
