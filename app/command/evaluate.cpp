@@ -47,9 +47,9 @@ std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
     add("whole lines " +
         fixed(static_cast<double>(result.matches) / static_cast<double>(result.lines), 4));
   }
-  if (result.available_layers > 0) {
-    add(fixed(result.mean_layers(), 2) + " of " + std::to_string(checkpoint.model.config.layers) +
-        " layers");
+  if (result.tokens_with_exits > 0) {
+    add(fixed(result.mean_layers(), 2) + " of " +
+        count_text(checkpoint.model.config.layers, "layer"));
   }
   return text;
 }

@@ -38,7 +38,7 @@ void add_batch(const Model& model, const Batch& batch, const IntTensor& targets,
   for (Index n = 0; n < output.exits.size(); ++n) {
     if (targets[n] < 0) continue;
     evaluation.layers += output.exits[n];
-    ++evaluation.available_layers;
+    ++evaluation.tokens_with_exits;
   }
   check_stop();
 }
@@ -121,7 +121,7 @@ void Evaluation::add(const Evaluation& other) {
   lines += other.lines;
   matches += other.matches;
   layers += other.layers;
-  available_layers += other.available_layers;
+  tokens_with_exits += other.tokens_with_exits;
 }
 
 double Evaluation::loss() const {
@@ -133,7 +133,7 @@ double Evaluation::bits_per_byte() const {
 }
 
 double Evaluation::mean_layers() const {
-  return available_layers > 0 ? layers / available_layers : kNaN;
+  return tokens_with_exits > 0 ? layers / static_cast<double>(tokens_with_exits) : kNaN;
 }
 
 void check_predicts(const Checkpoint& checkpoint) {

@@ -58,7 +58,7 @@ IntTensor row(const std::vector<std::int32_t>& ids) {
 void count_exits(const Output& output, Evaluation& evaluation) {
   for (const std::int32_t layer : output.exits) {
     evaluation.layers += layer;
-    ++evaluation.available_layers;
+    ++evaluation.tokens_with_exits;
   }
 }
 

@@ -208,7 +208,7 @@ class MemoryLayout {
     } else {
       cost.y = range.bottom() + kGap * em;
     }
-    range_ = draw_range(page_, range, memory_, oldest_tokens());
+    segments_ = draw_range(page_, range, memory_, oldest_tokens());
     if (is_cost_beside || !is_shared) draw_cost(page_, cost, memory_);
     return (is_cost_beside || is_shared ? range : cost).bottom() - space.y;
   }
@@ -231,8 +231,8 @@ class MemoryLayout {
   }
 
   void add_handles(ViewLayout& layout) const {
-    for (std::size_t segment = 0; segment < range_.segments.size(); ++segment) {
-      layout.handles.push_back({.area = range_.segments[segment],
+    for (std::size_t segment = 0; segment < segments_.size(); ++segment) {
+      layout.handles.push_back({.area = segments_[segment],
                                 .help = "Show segment " + std::to_string(segment) + ".",
                                 .click = [segment](Session& session) {
                                   session.view.part.segment = static_cast<Index>(segment);
@@ -269,7 +269,7 @@ class MemoryLayout {
   const ShownMemory memory_;
   SlotWords slots_;
   TokenFlow flow_;
-  RangePanel range_;
+  std::vector<Box> segments_;  // clickable
   WeightPanels panels_;
 };
 

@@ -20,15 +20,14 @@ struct SlotWords {
 };
 SlotWords slot_words(const ShownMemory& memory, const Theme& theme, Index marked_column);
 
-// Segments of the text, memory of the selected segment, and receptive field of each layer.
-struct RangePanel {
-  Box strip;                  // row of segments
-  std::vector<Box> segments;  // clickable areas
-};
-double range_height(const Page& page, const ShownMemory& memory);  // preferred height
-// `oldest_tokens`: the oldest token in the receptive field of each layer.
-RangePanel draw_range(Page& page, const Box& box, const ShownMemory& memory,
-                      const std::vector<Index>& oldest_tokens);
+double range_height(const Page& page,
+                    const ShownMemory& memory);  // preferred height of draw_range()
+// Draws the segments of the text, the memory of the selected segment, and the receptive field of
+// each layer.
+// `oldest_tokens`: the oldest token in the receptive field of each layer. Returns the boxes of the
+// segments, which are clickable.
+std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memory,
+                            const std::vector<Index>& oldest_tokens);
 
 // Draws the number of query-key products by text length.
 void draw_cost(Page& page, const Box& box, const ShownMemory& memory);

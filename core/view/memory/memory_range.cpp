@@ -36,7 +36,7 @@ std::vector<std::pair<Index, Index>> segments_of(const Trace& trace) {
 }
 
 void draw_segments(Page& page, const TokenLine& line, double y, double height,
-                   const ShownMemory& memory, RangePanel& panel) {
+                   const ShownMemory& memory, std::vector<Box>& boxes) {
   const auto segments = segments_of(memory.trace);
   for (std::size_t n = 0; n < segments.size(); ++n) {
     const auto [first, count] = segments[n];
@@ -57,7 +57,7 @@ void draw_segments(Page& page, const TokenLine& line, double y, double height,
                   Align::Middle,
                   0,
                   is_selected});
-    panel.segments.push_back(box);
+    boxes.push_back(box);
   }
 }
 
@@ -122,8 +122,8 @@ double range_height(const Page& page, const ShownMemory& memory) {
   return panel_title_height(page) + (2 * kRow + 0.3 + layers * kRow + kAxis + 0.6) * page.em();
 }
 
-RangePanel draw_range(Page& page, const Box& box, const ShownMemory& memory,
-                      const std::vector<Index>& oldest_tokens) {
+std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memory,
+                            const std::vector<Index>& oldest_tokens) {
   const double em = page.em();
   draw_panel_title(page, box,
                    {"Receptive field of the last token of segment " +
@@ -143,17 +143,16 @@ RangePanel draw_range(Page& page, const Box& box, const ShownMemory& memory,
   const double strip =
       std::min(kMaxRow * em, std::max(space / (layer_count + 2), std::min(kRow * em, space / 4)));
   const double row_height = std::min(kMaxRow * em, (space - 2 * strip) / layer_count);
-  RangePanel panel;
-  if (row_height < kMinRow * em || line.width < 8 * em) return panel;
+  std::vector<Box> segments;
+  if (row_height < kMinRow * em || line.width < 8 * em) return segments;
   const double layers_y = y + 2 * strip + 0.3 * em;
   const double bottom = layers_y + row_height * static_cast<double>(oldest_tokens.size());
   draw_token_numbers(page, line, y + strip, bottom);
-  draw_segments(page, line, y, strip, memory, panel);
+  draw_segments(page, line, y, strip, memory, segments);
   draw_remembered_tokens(page, line, y + strip + 0.15 * em, strip - 0.15 * em, memory);
   page.faint_text({left - 0.5 * em, y + 1.5 * strip}, name, page.small(), Align::End);
   draw_layers(page, line, layers_y, row_height, memory, oldest_tokens, left);
-  panel.strip = {line.x, y, line.width, strip};
-  return panel;
+  return segments;
 }
 
 namespace {

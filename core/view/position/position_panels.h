@@ -23,7 +23,6 @@ struct PositionPanel {
   struct Curve {
     std::vector<Point> points;
     Index head = -1;  // -1: all heads
-    std::string name{};
   };
   std::vector<Curve> curves;
   std::string y_label;       // y axis of curves: "added to the score"

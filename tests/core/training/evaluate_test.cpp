@@ -252,7 +252,7 @@ TEST(Evaluation, AddsUp) {
   addend.lines = 5;
   addend.matches = 2;
   addend.layers = 7;
-  addend.available_layers = 2;
+  addend.tokens_with_exits = 2;
   for (int n = 0; n < 3; ++n) total.add(addend);
   EXPECT_EQ(total.tally.count(), 6);
   EXPECT_EQ(total.tally.correct_count(), 3);
@@ -262,7 +262,7 @@ TEST(Evaluation, AddsUp) {
   EXPECT_EQ(total.lines, 15);
   EXPECT_EQ(total.matches, 6);
   EXPECT_EQ(total.layers, 21);
-  EXPECT_EQ(total.available_layers, 6);
+  EXPECT_EQ(total.tokens_with_exits, 6);
   EXPECT_NEAR(total.loss(), std::log(4), 1e-6);
   EXPECT_NEAR(total.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits, nine bytes
   EXPECT_EQ(total.mean_layers(), 3.5);
@@ -276,7 +276,7 @@ TEST(EvaluateText, CountsLayersOfEveryToken) {
   checkpoint.model = make_model(config, 3);
   const std::string zeros(10, '\0');
   const Evaluation evaluation = evaluate_text(checkpoint, zeros, {.exit = 1.0});
-  EXPECT_EQ(evaluation.available_layers, 9);
+  EXPECT_EQ(evaluation.tokens_with_exits, 9);
   EXPECT_EQ(evaluation.layers, 36);
 }
 
@@ -397,7 +397,7 @@ TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindows) {
   write_file(folder.path() / "table.csv", table);
   const auto file = folder.path() / "table.csv";
   const Evaluation latest_exits = evaluate_file(checkpoint, file, {.exit = 1.0});
-  EXPECT_EQ(latest_exits.available_layers, 48);
+  EXPECT_EQ(latest_exits.tokens_with_exits, 48);
   EXPECT_EQ(latest_exits.layers, 192);
   EXPECT_EQ(latest_exits.tally.count(), 48);
   const Evaluation earliest_exits = evaluate_file(checkpoint, file, {.exit = 0.0});
