@@ -179,12 +179,14 @@ std::string feed_forward_refusal(const ModelConfig& config) {
 std::string score_refusal(const ModelConfig& config) {
   const ModelOptions& options = config.model_options;
   if (options.score_cap == 0 && !options.attention_sinks) return "";
-  for (const auto* stacks : {&config.groups}) {
-    for (const auto& layer : *stacks) {
+  const std::vector<std::vector<HeadGroup>> encoder = encoder_groups(config);
+  for (const auto* stack : {&config.groups, &encoder}) {
+    for (const auto& layer : *stack) {
       for (const HeadGroup& group : layer) {
         const Variant& v = variant(group.variant.id);
         if (accepts_score_changes(v)) continue;
-        return "variant.type: " + v.id + " has no softmax over the scores of single keys, which " +
+        const std::string key = stack == &encoder ? "architecture.encoder_variant" : "variant";
+        return key + ".type: " + v.id + " has no softmax over the scores of single keys, which " +
                (options.attention_sinks ? "attention_sinks" : "score_cap") +
                " of this model needs; expected full or a fixed pattern";
       }

@@ -296,6 +296,12 @@ TEST(ModelOptions, RejectIncompatibleCombinations) {
     const Choice linear{"linear", default_values(variant("linear").parameters)};
     c.groups = uniform_groups(c, linear, default_encoding());
   });
+  expect_refusal("architecture.encoder_variant", [](ModelConfig& c) {
+    c.architecture = {"encoder_decoder",
+                      default_values(architecture("encoder_decoder").parameters)};
+    c.model_options.score_cap = 1;
+    c.encoder_variant = Choice{"linear", default_values(variant("linear").parameters)};
+  });
   expect_refusal("original", [](ModelConfig& c) {
     for (auto& layer : c.groups) {
       layer[0].encoding.values.set("scaling", std::string("llama3"));
