@@ -15,6 +15,7 @@
 #include "core/checkpoint/source.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/mask_and_graph.h"
+#include "core/experiment/run_files.h"
 #include "core/input/image_file.h"
 #include "core/input/input_file.h"
 #include "core/input/structure_file.h"
@@ -311,6 +312,37 @@ bool open_edges(State& state, const std::filesystem::path& path) {
 bool open_store(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
     edit_session(state, [&](RunView current) { return with_store(path, std::move(current)); });
+  });
+}
+
+namespace {
+
+// The run whose file is missing; null: none.
+RunSpec* run_with_missing_file(Session& session) {
+  if (!missing_file(session.run).empty()) return &session.run;
+  return session.b && !missing_file(session.b->run).empty() ? &session.b->run : nullptr;
+}
+
+}  // namespace
+
+std::string missing_file(const State& state) {
+  Session session = *state.session;
+  const RunSpec* run = run_with_missing_file(session);
+  return run != nullptr ? missing_file(*run) : "";
+}
+
+bool locate_file(State& state, const std::filesystem::path& path) {
+  return report_errors(state, [&] {
+    Session next = *state.session;
+    RunSpec* run = run_with_missing_file(next);
+    if (run == nullptr) throw InputError("no file is missing");
+    locate_missing_file(*run, path);
+    if (run->tensors.file.empty()) {
+      static_cast<void>(read_input_file(run->input));
+    } else {
+      static_cast<void>(read_imported_tensors(run->tensors));
+    }
+    set_session(state, share(std::move(next)));
   });
 }
 

@@ -26,6 +26,10 @@ bool open_path(State& state, const std::filesystem::path& path);
 bool open_mask(State& state, const std::filesystem::path& path);
 bool open_edges(State& state, const std::filesystem::path& path);
 bool open_store(State& state, const std::filesystem::path& path);
+// Missing file of run A or B (core/experiment/run_files.h); empty: none.
+std::string missing_file(const State& state);
+// Replaces the missing file by `path`, as one undoable step. Returns false after an error.
+bool locate_file(State& state, const std::filesystem::path& path);
 // Writes the session and makes the file the target of the next save.
 bool save_to(State& state, const std::filesystem::path& path);
 

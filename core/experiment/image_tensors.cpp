@@ -41,7 +41,8 @@ std::pair<Index, Index> image_grid(const TensorFiles& files) {
                      " pixels a side, found " + std::to_string(side));
   }
   if (width > 0 && height > 0) return {width, height};
-  const auto [stored_width, stored_height] = image_size(files.file);
+  const auto [stored_width, stored_height] =
+      files.embedded ? parse_image_size(files.embedded->file, files.file) : image_size(files.file);
   const double aspect = static_cast<double>(stored_height) / static_cast<double>(stored_width);
   const auto side = [](double pixels) {
     return std::clamp<Index>(std::lround(pixels), 1, kMaxGridSide);
@@ -93,7 +94,9 @@ ImportedTensors image_tensors(const TensorFiles& files) {
   auto grid = std::make_shared<PixelGrid>();
   grid->width = width;
   grid->height = height;
-  grid->colours = image_colours(files.file, width, height);
+  grid->colours = files.embedded
+                      ? parse_image_colours(files.embedded->file, files.file, width, height)
+                      : image_colours(files.file, width, height);
   ImportedTensors tensors = similarity_tensors(grid->colours);
   for (Index i = 0; i < width * height; ++i) {
     tensors.tokens.push_back(std::to_string(i / width) + "," + std::to_string(i % width));

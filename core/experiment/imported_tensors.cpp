@@ -48,8 +48,8 @@ std::vector<std::string> read_json_texts(const Json& list, const std::string& na
   return texts;
 }
 
-FileContents read_npz(const fs::path& path) {
-  FileContents contents{path.string(), {}, {}, {}};
+FileContents read_npz(const std::string& archive, const std::string& file) {
+  FileContents contents{file, {}, {}, {}};
   const auto array_name = [](std::string member) {
     if (member.ends_with(".npy")) member.resize(member.size() - 4);
     return member;
@@ -64,7 +64,7 @@ FileContents read_npz(const fs::path& path) {
     }
     return true;
   };
-  for (auto& [member, bytes] : read_zip(path, limits::kMaxUnpacked, is_valid)) {
+  for (auto& [member, bytes] : parse_zip(archive, file, limits::kMaxUnpacked, is_valid)) {
     const std::string name = array_name(member), label = contents.file + ": " + name;
     try {
       if (auto texts = parse_npy_texts(bytes, label)) {
@@ -79,9 +79,8 @@ FileContents read_npz(const fs::path& path) {
   return contents;
 }
 
-FileContents read_safetensors_file(const fs::path& path) {
-  SafetensorsFile file = read_safetensors(path);
-  FileContents contents{path.string(), std::move(file.tensors), {}, {}};
+FileContents read_safetensors_file(SafetensorsFile file, const std::string& name) {
+  FileContents contents{name, std::move(file.tensors), {}, {}};
   for (const char* key : {"tokens", "key_tokens"}) {
     const auto entry = file.metadata.find(key);
     if (entry == file.metadata.end()) continue;
@@ -97,12 +96,20 @@ std::string lower_extension(const fs::path& path) {
   return text;
 }
 
-FileContents read_contents(const fs::path& path) {
-  const std::string format = lower_extension(path);
-  if (format == ".npz") return read_npz(path);
-  if (format == ".safetensors") return read_safetensors_file(path);
-  if (format == ".npy") return {path.string(), {{"attention", read_npy(path)}}, {}, {}};
-  throw InputError(path.string() + ": expected a file .npy, .npz or .safetensors");
+// Contents of `files.file`, or of its embedded bytes.
+FileContents read_contents(const TensorFiles& files) {
+  const std::string format = lower_extension(files.file), &name = files.file;
+  const EmbeddedFiles* embedded = files.embedded.get();
+  if (format == ".npz") return read_npz(embedded ? embedded->file : read_file(name), name);
+  if (format == ".safetensors") {
+    return read_safetensors_file(
+        embedded ? parse_safetensors(embedded->file, name) : read_safetensors(name), name);
+  }
+  if (format == ".npy") {
+    StoredTensor array = embedded ? parse_npy(embedded->file, name) : read_npy(name);
+    return {name, {{"attention", std::move(array)}}, {}, {}};
+  }
+  throw InputError(name + ": expected a file .npy, .npz or .safetensors");
 }
 
 bool is_floating(const StoredTensor& array) {
@@ -327,13 +334,21 @@ std::vector<std::string> split_tokens(const std::string& bytes) {
   return lines;
 }
 
-// Tokens from the file `path` or, if empty, from the list `key` of `contents`; may be empty.
-std::vector<std::string> read_tokens(const std::string& path, const FileContents& contents,
+// Token list in a separate file; `embedded`: its bytes, null: in the file at `path`.
+struct TokenFile {
+  const std::string& path;
+  const std::string* embedded;
+};
+
+// Tokens from the file or, without a path, from the list `key` of `contents`; may be empty.
+std::vector<std::string> read_tokens(const TokenFile& file, const FileContents& contents,
                                      const std::string& key, Index expected_count) {
+  const std::string& path = file.path;
   std::vector<std::string> tokens;
   std::string label = contents.file + ": " + key;
   if (!path.empty()) {
-    const std::string bytes = read_file(path, limits::kMaxTokenList);
+    const std::string bytes =
+        file.embedded ? *file.embedded : read_file(path, limits::kMaxTokenList);
     label = path;
     tokens = lower_extension(path) == ".json" ? read_json_texts(parse_json(bytes, path), path)
                                               : split_tokens(bytes);
@@ -367,13 +382,16 @@ Index ImportedTensors::keys() const {
 
 ImportedTensors read_imported_tensors(const TensorFiles& files) {
   if (is_image_file(files.file)) return image_tensors(files);
-  const FileContents contents = read_contents(files.file);
+  const FileContents contents = read_contents(files);
   ImportedTensors tensors;
   tensors.attention = read_attention(contents);
   check_equal_shapes(tensors.attention, contents.file + ": attention");
   if (tensors.attention.empty()) read_vectors(contents, tensors);
-  tensors.tokens = read_tokens(files.tokens, contents, "tokens", tensors.queries());
-  tensors.key_tokens = read_tokens(files.key_tokens, contents, "key_tokens", tensors.keys());
+  const EmbeddedFiles* embedded = files.embedded.get();
+  tensors.tokens = read_tokens({files.tokens, embedded ? &embedded->tokens : nullptr}, contents,
+                               "tokens", tensors.queries());
+  tensors.key_tokens = read_tokens({files.key_tokens, embedded ? &embedded->key_tokens : nullptr},
+                                   contents, "key_tokens", tensors.keys());
   return tensors;
 }
 

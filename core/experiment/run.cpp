@@ -92,7 +92,7 @@ struct ExperimentRun::State {
     if (spec.tensors.file.empty()) {
       sources.model = models->current(spec.model);
       if (spec.retrieval) sources.contexts = models->contexts(spec.retrieval->store);
-    } else {
+    } else if (spec.tensors.embedded == nullptr) {
       std::error_code error;
       sources.tensors = fs::last_write_time(spec.tensors.file, error);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,12 +29,21 @@ struct GroupChoice {
   bool operator==(const GroupChoice&) const = default;
 };
 
+// Contents of tensor files, stored in a picture (run_files.h).
+struct EmbeddedFiles {
+  std::string file, tokens, key_tokens;  // bytes; empty for files that TensorFiles does not name
+  bool operator==(const EmbeddedFiles&) const = default;
+};
+
 // Input without a model (imported_tensors.h): attention, or queries and keys, that another program
 // computed; or an image whose pixels attend to each other.
 struct TensorFiles {
   std::string file;                // .npy, .npz, .safetensors or an image; empty: none
   std::string tokens, key_tokens;  // files with token lists; empty: as in `file`
   Index width = 0, height = 0;     // pixels of an image after resizing; 0: see image_grid()
+  // Contents to read in place of the files, which may be missing; null: none. Equal contents are
+  // one object (share_contents()), so that comparing pointers suffices.
+  std::shared_ptr<const EmbeddedFiles> embedded{};
   bool operator==(const TensorFiles&) const = default;
 };
 

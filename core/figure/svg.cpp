@@ -3,29 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/base64.h"
 #include "core/figure/heat_map.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/render.h"
 
 namespace attnscope {
 namespace {
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    unsigned group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += k <= count ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
 
 std::string attribute(std::string_view name, double value) {
   std::string number = fixed(value, 3);
@@ -141,7 +125,7 @@ class SvgWriter {
     out_ += "<image" + box_attributes(box) +
             " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\""
             " xlink:href=\"data:image/png;base64," +
-            base64(encode_png(image, {})) + "\"/>\n";
+            to_base64(encode_png(image, {})) + "\"/>\n";
   }
 
   void close_clip() {

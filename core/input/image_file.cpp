@@ -157,16 +157,24 @@ bool is_image_file(const std::filesystem::path& path) {
 }
 
 std::pair<Index, Index> image_size(const std::filesystem::path& path) {
-  const Image image = read_header(read_image(path), path.string());
+  return parse_image_size(read_image(path), path.string());
+}
+
+std::pair<Index, Index> parse_image_size(const std::string& bytes, const std::string& name) {
+  const Image image = read_header(bytes, name);
   return {image.width, image.height};
 }
 
 Tensor image_colours(const std::filesystem::path& path, Index width, Index height) {
+  return parse_image_colours(read_image(path), path.string(), width, height);
+}
+
+Tensor parse_image_colours(const std::string& bytes, const std::string& name, Index width,
+                           Index height) {
   check("width", width, 1, kMaxGrid);
   check("height", height, 1, kMaxGrid);
-  const std::string name = path.string();
-  const Image image = resize(decode(read_image(path), name, 3), static_cast<int>(width),
-                             static_cast<int>(height), name);
+  const Image image =
+      resize(decode(bytes, name, 3), static_cast<int>(width), static_cast<int>(height), name);
   Tensor colours({height, width, 3});
   for (Index i = 0; i < colours.size(); ++i) {
     colours[i] = static_cast<float>(image.values[static_cast<std::size_t>(i)]) / kWhite;

@@ -24,9 +24,14 @@ bool is_image_file(const std::filesystem::path& path);
 
 // Stored [width, height] of an image. Throws InputError like image_pixels().
 std::pair<Index, Index> image_size(const std::filesystem::path& path);
+// Like image_size() for the bytes of a file; `name` begins the messages.
+std::pair<Index, Index> parse_image_size(const std::string& bytes, const std::string& name);
 
 // Reads an image on a white background, resized to width x height by averaging. Returns colours
 // from 0 to 1, [height, width, 3].
 Tensor image_colours(const std::filesystem::path& path, Index width, Index height);
+// Like image_colours() for the bytes of a file; `name` begins the messages.
+Tensor parse_image_colours(const std::string& bytes, const std::string& name, Index width,
+                           Index height);
 
 }  // namespace attnscope

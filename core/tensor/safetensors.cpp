@@ -123,32 +123,30 @@ void read_metadata(const Json& value, SafetensorsFile& file, const std::string& 
   }
 }
 
-Json read_header(const MappedFile& mapping, const std::string& name, std::uint64_t& header_bytes) {
+Json read_header(std::string_view bytes, const std::string& name, std::uint64_t& header_bytes) {
   const auto format_error = [&](const std::string& reason) {
     return InputError(name + ": not a safetensors file: " + reason);
   };
-  if (mapping.size() < kPrefix) {
-    throw format_error("expected at least 8 bytes, found " + std::to_string(mapping.size()));
+  if (bytes.size() < kPrefix) {
+    throw format_error("expected at least 8 bytes, found " + std::to_string(bytes.size()));
   }
-  std::memcpy(&header_bytes, mapping.bytes(), kPrefix);
-  if (header_bytes > mapping.size() - kPrefix || header_bytes > limits::kMaxTensorHeader) {
+  std::memcpy(&header_bytes, bytes.data(), kPrefix);
+  if (header_bytes > bytes.size() - kPrefix || header_bytes > limits::kMaxTensorHeader) {
     throw format_error("header of " + std::to_string(header_bytes) + " bytes in a file of " +
-                       std::to_string(mapping.size()));
+                       std::to_string(bytes.size()));
   }
-  const std::string_view text(reinterpret_cast<const char*>(mapping.bytes()) + kPrefix,
-                              header_bytes);
+  const std::string_view text = bytes.substr(kPrefix, header_bytes);
   if (!text.starts_with('{')) throw format_error("the header is not a JSON object");
   return parse_json(text, name);
 }
 
-}  // namespace
-
-SafetensorsFile read_safetensors(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  const auto mapping = std::make_shared<const MappedFile>(path);
+// `owner` keeps the bytes alive; `is_mapped`: they are a mapped file.
+SafetensorsFile parse(std::string_view bytes, const std::shared_ptr<const void>& owner,
+                      bool is_mapped, const std::string& name) {
   std::uint64_t header_bytes = 0;
-  const Json header = read_header(*mapping, name, header_bytes);
-  const std::uint8_t* data = mapping->bytes() + kPrefix + header_bytes;
+  const Json header = read_header(bytes, name, header_bytes);
+  const std::uint8_t* data =
+      reinterpret_cast<const std::uint8_t*>(bytes.data()) + kPrefix + header_bytes;
 
   SafetensorsFile file;
   std::vector<Extent> extents;
@@ -162,7 +160,8 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     if (entry.size() != 3) {
       throw InputError(where + ": expected the keys dtype, shape, data_offsets");
     }
-    StoredTensor tensor{read_dtype(entry, where), read_shape(entry, where), nullptr, mapping, true};
+    StoredTensor tensor{read_dtype(entry, where), read_shape(entry, where), nullptr, owner,
+                        is_mapped};
     const Extent extent = read_extent(entry, key, where);
     const std::uint64_t expected = checked_byte_count(tensor.shape, tensor.dtype, where);
     if (extent.end - extent.begin != expected) {
@@ -174,8 +173,21 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     tensor.bytes = data + extent.begin;  // bounds are checked below, before any access
     file.tensors.emplace(key, std::move(tensor));
   }
-  check_extents(std::move(extents), mapping->size() - kPrefix - header_bytes, name);
+  check_extents(std::move(extents), bytes.size() - kPrefix - header_bytes, name);
   return file;
+}
+
+}  // namespace
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  const auto mapping = std::make_shared<const MappedFile>(path);
+  const std::string_view bytes(reinterpret_cast<const char*>(mapping->bytes()), mapping->size());
+  return parse(bytes, mapping, true, path.string());
+}
+
+SafetensorsFile parse_safetensors(std::string bytes, const std::string& name) {
+  const auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return parse(*owner, owner, false, name);
 }
 
 void write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file) {

@@ -19,6 +19,8 @@ struct SafetensorsFile {
 };
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
+// Like read_safetensors() for a file in memory; `name` begins the messages.
+SafetensorsFile parse_safetensors(std::string bytes, const std::string& name);
 // Writes atomically (core/base/file.h). WorkError on failure.
 void write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file);
 

@@ -1,12 +1,17 @@
 #include "core/view/session_file.h"
 
 #include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
 
+#include "core/base/base64.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/experiment/image_tensors.h"
+#include "core/experiment/run_files.h"
 #include "core/figure/png.h"
 #include "core/view/view_values.h"
 
@@ -54,6 +59,29 @@ std::vector<std::int32_t> ids_from_json(JsonObject& object, const char* key, Ind
   return ids;
 }
 
+std::shared_ptr<const EmbeddedFiles> embedded_from_json(const Json& value,
+                                                        const std::string& path) {
+  JsonObject object(value, path);
+  const auto bytes = [&](std::string_view key) {
+    std::optional<std::string> decoded = from_base64(object.text_or(key, ""));
+    if (!decoded) object.fail(key, "base64");
+    return *std::move(decoded);
+  };
+  EmbeddedFiles files;
+  files.file = bytes("file");
+  files.tokens = bytes("tokens");
+  files.key_tokens = bytes("key_tokens");
+  object.finish();
+  return share_contents(std::move(files));
+}
+
+Json to_json(const EmbeddedFiles& files) {
+  Json object = {{"file", to_base64(files.file)}};
+  if (!files.tokens.empty()) object["tokens"] = to_base64(files.tokens);
+  if (!files.key_tokens.empty()) object["key_tokens"] = to_base64(files.key_tokens);
+  return object;
+}
+
 TensorFiles tensors_from_json(const Json& value, const std::string& path) {
   JsonObject object(value, path);
   TensorFiles files;
@@ -62,6 +90,9 @@ TensorFiles tensors_from_json(const Json& value, const std::string& path) {
   files.key_tokens = object.text_or("key_tokens", "");
   files.width = object.integer_or("width", 0, 0, kMaxGridSide);
   files.height = object.integer_or("height", 0, 0, kMaxGridSide);
+  if (object.has("embedded")) {
+    files.embedded = embedded_from_json(object.any("embedded"), object.path_of("embedded"));
+  }
   object.finish();
   return files.file.empty() ? TensorFiles() : files;  // tokens and sizes describe the file
 }
@@ -72,6 +103,7 @@ Json to_json(const TensorFiles& files) {
   if (!files.key_tokens.empty()) object["key_tokens"] = files.key_tokens;
   if (files.width > 0) object["width"] = files.width;
   if (files.height > 0) object["height"] = files.height;
+  if (files.embedded) object["embedded"] = to_json(*files.embedded);
   return object;
 }
 
@@ -245,7 +277,9 @@ bool has_session(const std::filesystem::path& picture) {
   return read_png_metadata(picture).contains(kExperimentKeyword);
 }
 
-Session load_session(const std::filesystem::path& path) {
+namespace {
+
+Session read_session(const std::filesystem::path& path) {
   const std::string name = path.string();
   const std::string bytes = read_file(path, limits::kMaxSession);
   if (!is_png(bytes)) return session_from_text(bytes, name);
@@ -256,6 +290,15 @@ Session load_session(const std::filesystem::path& path) {
                      "without the text \"" + kExperimentKeyword + "\"");
   }
   return session_from_text(embedded->second, name);
+}
+
+}  // namespace
+
+Session load_session(const std::filesystem::path& path) {
+  Session session = read_session(path);
+  find_files(session.run, path.parent_path());
+  if (session.b) find_files(session.b->run, path.parent_path());
+  return session;
 }
 
 void save_session(const std::filesystem::path& path, const Session& session) {

@@ -15,7 +15,8 @@ namespace attnscope {
 // keys and wrong types throw InputErrors that name the key and begin with `path`.
 Session session_from_json(const Json& object, std::string_view path = "session");
 Json to_json(const Session& session);
-// Loads a session file, or a picture (PNG) with an embedded session.
+// Loads a session file, or a picture (PNG) with an embedded session. Missing files of a run are
+// looked up in the folder of `path` (run_files.h).
 Session load_session(const std::filesystem::path& path);
 // True if a PNG has an embedded session. Throws InputError if the file is not an intact PNG.
 bool has_session(const std::filesystem::path& picture);

@@ -86,6 +86,7 @@ const std::map<std::string, std::string> kByteSources{
     {"core/training/evaluate_file.cpp", "any bytes are a text: target text"},
     {"core/experiment/samples.cpp", "the bundled samples"},
     {"core/experiment/imported_tensors.cpp", "target own_tensors"},
+    {"core/experiment/run_files.cpp", "embeds bytes that target own_tensors reads"},
     {"core/experiment/findings/heads.cpp", "any bytes are a text: target text"},
     {"core/view/session_file.cpp", "targets session and png"},
     {"core/checkpoint/folder_source.cpp", "target checkpoint"},

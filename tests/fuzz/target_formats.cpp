@@ -60,6 +60,7 @@ void read_safetensors_file(const std::string& input) {
        read_safetensors(write_input_file("f.safetensors", input)).tensors) {
     convert(tensor);
   }
+  parse_safetensors(input, "f");
 }
 
 void read_gguf_file(const std::string& input) {
@@ -124,6 +125,8 @@ void read_picture(const std::string& input) {
   const auto path = write_input_file("f.jpg", input);
   image_size(path);
   image_colours(path, 8, 8);
+  parse_image_size(input, "f.jpg");
+  parse_image_colours(input, "f.jpg", 8, 8);
   image_pixels(path, 4, 6, 16);
 }
 

@@ -41,6 +41,8 @@ void browse(State& state, BrowsePurpose purpose) {
   if (purpose == BrowsePurpose::SaveSession) {
     browser.name =
         state.files.session.empty() ? "session.json" : state.files.session.filename().string();
+  } else if (purpose == BrowsePurpose::LocateFile) {
+    browser.name = std::filesystem::path(missing_file(state)).filename().string();
   } else if (purpose == BrowsePurpose::ExportPath) {
     browser.name = std::filesystem::path(state.dialogs.exporting.path).filename().string();
   }
@@ -107,6 +109,9 @@ void accept_browser(State& state) {
     case BrowsePurpose::OpenEdges:
       succeeded = open_edges(state, path);
       break;
+    case BrowsePurpose::LocateFile:
+      succeeded = locate_file(state, path);
+      break;
     case BrowsePurpose::OpenTexts:
       state.session.edit().view.statistics_file = path.string();
       break;
@@ -164,6 +169,8 @@ BrowserTexts browser_texts(BrowsePurpose purpose) {
     case BrowsePurpose::CalibrationText:
       return {"Calibration text", "Use this text",
               "A text file that the model was not trained on."};
+    case BrowsePurpose::LocateFile:
+      return {"Locate file", "Use this file", "The file that the session reads, at its new place."};
     case BrowsePurpose::SaveSession:
       return {"Save session", "Save", "The text and all settings."};
     case BrowsePurpose::ExportPath:

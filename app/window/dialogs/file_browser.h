@@ -18,6 +18,7 @@ enum class BrowsePurpose {
   OpenMask,
   OpenEdges,
   CalibrationText,
+  LocateFile,
   SaveSession,
   ExportPath
 };

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "app/window/actions/actions.h"
+#include "app/window/dialogs/file_browser.h"
 #include "app/window/files.h"
 #include "app/window/jobs/task_kinds.h"
 #include "core/experiment/compatible_choice.h"
@@ -285,6 +286,11 @@ void draw_status_line(Ui& ui, State& state) {
   if (state.run.busy_seconds > kLongRunSeconds) draw_busy(ui, state);
   draw_tasks(ui, state);
   if (!state.run.error.empty()) {
+    if (!missing_file(state).empty()) {
+      if (draw_flat_button(ui, "Locate…", "error.locate")) browse(state, BrowsePurpose::LocateFile);
+      hint(ui, "Choose the missing file at its new place.");
+      ImGui::SameLine();
+    }
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     ImGui::TextUnformatted(on_screen(refusal_sentence(state.run.error)).c_str());
     ImGui::PopStyleColor();

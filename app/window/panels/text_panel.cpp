@@ -118,6 +118,12 @@ void draw_tensor_file(Ui& ui, State& state) {
   heading(ui, is_image_file(file) ? "Image" : "Tensors", true);
   paragraph(ui, on_screen(file.filename().string()));
   hint(ui, file.string());
+  if (state.edited().run.tensors.embedded != nullptr) {
+    faint(ui, "Stored in the opened picture");
+    hint(ui,
+         "The file is missing or has changed since the picture was made; the picture has its "
+         "contents.");
+  }
   const Trace* trace = state.edited_trace();
   if (trace != nullptr && trace->pixels) {
     faint(ui, std::to_string(trace->pixels->width) + " × " + std::to_string(trace->pixels->height) +

@@ -1,8 +1,13 @@
 #include "app/window/panels/view_message.h"
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "app/window/actions/actions.h"
+#include "app/window/dialogs/file_browser.h"
+#include "app/window/files.h"
+#include "app/window/model_selection.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/scope.h"
 #include "core/experiment/compatible_choice.h"
@@ -38,46 +43,53 @@ bool is_resettable(const Session& session) {
   return session.run.tensors.file.empty() && has_choices(session);
 }
 
-// Buttons that resolve a refusal. The first resets all choices, since the model always runs as
-// trained.
-void draw_recovery_buttons(Ui& ui, State& state, ImVec2 origin, float width) {
-  const Action& undo = action("undo");
+struct RecoveryButton {
+  std::string label, id, help;
+  bool is_primary;
+  std::function<void(State&)> act;
+};
+
+// Buttons that resolve a refusal. A missing file can be located; otherwise, the first button resets
+// all choices, since the model always runs as trained.
+std::vector<RecoveryButton> recovery_buttons(const State& state) {
   const Session& session = *state.session;
-  const bool can_reset = is_resettable(session);
-  const char* reset_label = "Reset to model default";
-  const float gap = ImGui::GetStyle().ItemSpacing.x;
-  const auto width_of = [](const char* label) {
-    return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
-  };
-  const bool can_undo = undo.enabled(state);
-  // The variant may conflict only with the position encoding, which can then be reset alone.
-  const bool can_keep = can_reset && session.run.variant && session.run.encoding;
-  const std::string keep_label = can_keep ? "Keep " + variant(session.run.variant->id).label : "";
-  float total = 0;
-  const auto add = [&](bool is_visible, const char* label) {
-    if (is_visible) total += width_of(label) + (total > 0 ? gap : 0);
-  };
-  add(can_reset, reset_label);
-  add(can_keep, keep_label.c_str());
-  add(can_undo, "Undo");
-  ImGui::SetCursorScreenPos({origin.x + (width - total) / 2, origin.y});
-  if (can_reset) {
-    if (button(ui, reset_label, "as_trained", true)) clear_choices(state.session.edit());
-    hint(ui, "Uses the model's own attention, positions and direction in all layers and heads.");
-    if (can_keep || can_undo) ImGui::SameLine();
-  }
-  if (can_keep) {
-    if (button(ui, keep_label.c_str(), "keep_variant")) {
-      RunSpec& run = state.session.edit().run;
-      run.encoding.reset();
-      for (GroupChoice& group : run.groups) group.encoding.reset();
+  std::vector<RecoveryButton> buttons;
+  if (!missing_file(state).empty()) {
+    buttons.push_back({"Locate…", "locate", "Choose the file at its new place.", true,
+                       [](State& s) { browse(s, BrowsePurpose::LocateFile); }});
+  } else if (is_resettable(session)) {
+    buttons.push_back(
+        {"Reset to model default", "as_trained",
+         "Uses the model's own attention, positions and direction in all layers and heads.", true,
+         [](State& s) { clear_choices(s.session.edit()); }});
+    // The variant may conflict only with the position encoding, which can then be reset alone.
+    if (session.run.variant && session.run.encoding) {
+      buttons.push_back({"Keep " + variant(session.run.variant->id).label, "keep_variant",
+                         "Uses the model's own positions.", false, [](State& s) {
+                           RunSpec& run = s.session.edit().run;
+                           run.encoding.reset();
+                           for (GroupChoice& group : run.groups) group.encoding.reset();
+                         }});
     }
-    hint(ui, "Uses the model's own positions.");
-    if (can_undo) ImGui::SameLine();
   }
-  if (can_undo) {
-    if (button(ui, "Undo", "refused.undo")) undo.run(state);
-    hint(ui, undo.help);
+  const Action& undo = action("undo");
+  if (undo.enabled(state)) buttons.push_back({"Undo", "refused.undo", undo.help, false, undo.run});
+  return buttons;
+}
+
+// Draws the buttons in a row, centred in `width`.
+void draw_recovery_buttons(Ui& ui, State& state, const std::vector<RecoveryButton>& buttons,
+                           ImVec2 origin, float width) {
+  const float gap = ImGui::GetStyle().ItemSpacing.x;
+  float total = -gap;
+  for (const RecoveryButton& b : buttons) {
+    total += ImGui::CalcTextSize(b.label.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x + gap;
+  }
+  ImGui::SetCursorScreenPos({origin.x + (width - total) / 2, origin.y});
+  for (const RecoveryButton& b : buttons) {
+    if (&b != &buttons.front()) ImGui::SameLine();
+    if (button(ui, b.label.c_str(), b.id.c_str(), b.is_primary)) b.act(state);
+    hint(ui, b.help);
   }
 }
 
@@ -113,12 +125,16 @@ void draw_no_run(Ui& ui, State& state, ImVec2 origin, ImVec2 size) {
   ImGui::Dummy(size);
   mark(ui, "picture");
   if (!state.run.error.empty()) {
-    const bool has_recovery = is_resettable(*state.session) || action("undo").enabled(state);
+    const std::vector<RecoveryButton> buttons = recovery_buttons(state);
+    const bool is_missing = !missing_file(state).empty();
     const float bottom =
-        draw_message(ui, origin, size, "Cannot run with these settings",
-                     refusal_sentence(state.run.error) + ".\n\nChange the settings on the left" +
-                         (has_recovery ? ", or:" : "."));
-    draw_recovery_buttons(ui, state, {origin.x, bottom + ui.px(12)}, size.x);
+        is_missing ? draw_message(ui, origin, size, "A file is missing",
+                                  missing_file(state) + "\n\nIt was moved, renamed or deleted.")
+                   : draw_message(ui, origin, size, "Cannot run with these settings",
+                                  refusal_sentence(state.run.error) +
+                                      ".\n\nChange the settings on the left" +
+                                      (buttons.empty() ? "." : ", or:"));
+    draw_recovery_buttons(ui, state, buttons, {origin.x, bottom + ui.px(12)}, size.x);
   } else if (!state.session->run.has_input()) {
     draw_message(ui, origin, size, "Type a text", "Its attention appears here.");
   } else {

@@ -4,7 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/experiment/run_files.h"
 #include "core/figure/plain_text.h"
+#include "core/figure/render.h"
 #include "core/view/export/export_format.h"
 #include "core/view/session_file.h"
 
@@ -57,7 +59,9 @@ void PictureOptions::set_pixels(double pixel_width, double pixel_height) {
   height = pixel_height / scale;
 }
 
-PictureMetadata picture_metadata(const Trace& trace, const Session& session) {
+PictureMetadata picture_metadata(const Trace& trace, Session session) {
+  embed_tensor_files(session.run);
+  if (session.b) embed_tensor_files(session.b->run);
   return {{"Title", picture_title(trace) + " · " + view(session.view.id).label},
           {"Software", "attnscope"},
           {kExperimentKeyword, to_json(session).dump()}};

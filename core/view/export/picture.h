@@ -36,8 +36,9 @@ struct PictureOptions {
 DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings = {});
 
-// Title, software and session of the picture. Opening the file restores the session.
-PictureMetadata picture_metadata(const Trace& trace, const Session& session);
+// Title, software and session of the picture, with its tensor files if they are small
+// (run_files.h). Opening the file restores the session.
+PictureMetadata picture_metadata(const Trace& trace, Session session);
 
 // Writes a picture or the view's numbers; the ending selects the format (export_format.h).
 void write_view(const std::filesystem::path& path, const Trace& trace, const Session& session,

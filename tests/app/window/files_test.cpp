@@ -311,5 +311,22 @@ TEST(FileBrowser, StaysOpenIfFileIsUnusable) {
   EXPECT_TRUE(state.notices.empty());
 }
 
+TEST(Files, LocatesMovedTensors) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "a.npy";
+  write_npy(file, stored(Tensor::from({1, 1}, {1})));
+  State state;
+  state.session.edit().run.tensors.file = "/old/place/a.npy";
+  state.history.record(state.session.snapshot(), 0);
+  EXPECT_EQ(missing_file(state), "/old/place/a.npy");
+  write_file(folder.path() / "text.npy", "no array");
+  EXPECT_FALSE(locate_file(state, folder.path() / "text.npy"));
+  EXPECT_EQ(missing_file(state), "/old/place/a.npy");
+  EXPECT_TRUE(locate_file(state, file));
+  EXPECT_EQ(missing_file(state), "");
+  EXPECT_EQ(state.session->run.tensors.file, file);
+  EXPECT_EQ(state.history.undo()->run.tensors.file, "/old/place/a.npy");
+}
+
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

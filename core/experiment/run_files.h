@@ -1,0 +1,34 @@
+// Files that a run reads besides its model: tensors, token lists, and the model's input.
+//
+// A picture embeds small tensor files, so that it opens without them. Files that were moved are
+// found next to the picture or session, or located by the user.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/experiment/run_spec.h"
+
+namespace attnscope {
+
+inline constexpr std::size_t kMaxEmbeddedBytes = std::size_t{1} << 20;  // all tensor files of a run
+
+// The contents as a shared object. Equal contents share one object: sessions, which are compared in
+// every frame, compare pointers.
+std::shared_ptr<const EmbeddedFiles> share_contents(EmbeddedFiles contents);
+
+// Embeds the tensor files if they exist and have at most kMaxEmbeddedBytes together.
+void embed_tensor_files(RunSpec& run);
+
+// Replaces embedded contents by the files if these have the same contents. Looks for other missing
+// files in `folder`, by their names.
+void find_files(RunSpec& run, const std::filesystem::path& folder);
+
+// First file that the run needs and that does not exist; empty: none.
+std::string missing_file(const RunSpec& run);
+
+// Replaces the missing file by `found`, and looks for other missing files next to it.
+void locate_missing_file(RunSpec& run, const std::filesystem::path& found);
+
+}  // namespace attnscope
