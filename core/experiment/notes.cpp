@@ -180,6 +180,21 @@ std::string note_on_bytes(const Trace& trace) {
          "data are of another language (the bundled models read English only)";
 }
 
+std::string note_on_unknown_tokens(const Trace& trace) {
+  const std::int32_t unknown = trace.tokenizer ? trace.tokenizer->unknown_token() : -1;
+  if (unknown < 0) return "";
+  Index unknown_count = 0, count = 0;
+  for (const TraceToken& token : trace.text_tokens()) {
+    if (token.id == unknown) ++unknown_count;
+    if (token.id == unknown || !token.special) ++count;
+  }
+  if (unknown_count == 0) return "";
+  return grouped(unknown_count) + " of " + count_text(count, "token") +
+         (unknown_count == 1 ? " is" : " are") +
+         " unknown: the model's vocabulary lacks this text and the model reads " +
+         trace.tokenizer->label(unknown) + " instead";
+}
+
 std::vector<std::string> notes_on_attention(const Trace& trace) {
   std::set<std::string> notes, empty_labels, filled_labels;
   for (const AttentionTap& tap : trace.attention) {

@@ -336,7 +336,9 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
     trace->notes.push_back(std::move(note));
   }
   if (spec.retrieval) trace->notes.push_back(note_on_retrieval(*spec.retrieval, *sources.contexts));
-  if (const std::string note = note_on_bytes(*trace); !note.empty()) trace->notes.push_back(note);
+  for (std::string note : {note_on_unknown_tokens(*trace), note_on_bytes(*trace)}) {
+    if (!note.empty()) trace->notes.push_back(std::move(note));
+  }
   for (std::string& note : notes_on_attention(*trace)) trace->notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
   return trace;

@@ -53,6 +53,7 @@ class Pipeline final : public Tokenizer {
     return steps_.vocabulary->find(written);
   }
   std::int32_t mask_token() const override { return steps_.mask; }
+  std::int32_t unknown_token() const override { return steps_.model->unknown_token(); }
 
   void save(const std::filesystem::path& folder) const override {
     for (const auto& [name, bytes] : steps_.files) write_file(folder / name, bytes);

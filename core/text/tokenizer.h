@@ -38,6 +38,8 @@ class Tokenizer {
   // Id of a token by its form in the vocabulary ("[SEP]"); -1: none.
   virtual std::int32_t id_of(std::string_view written) const;
   virtual std::int32_t mask_token() const { return -1; }  // -1: none
+  // Token for text that the vocabulary lacks ("[UNK]"); -1: all text has tokens or is an error.
+  virtual std::int32_t unknown_token() const { return -1; }
   // Writes tokenizer.json or the original files.
   virtual void save(const std::filesystem::path& folder) const = 0;
   // Text of a sequence without its special tokens; the inverse of encode().

@@ -239,9 +239,10 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
 // Maps the token ids of one vocabulary to those of another.
 class RenumberedModel final : public TokenModel {
  public:
-  RenumberedModel(TokenModelPtr model, std::vector<std::int32_t> ids)
-      : model_(std::move(model)), ids_(std::move(ids)) {}
+  RenumberedModel(TokenModelPtr model, std::vector<std::int32_t> ids, std::int32_t unknown)
+      : model_(std::move(model)), ids_(std::move(ids)), unknown_(unknown) {}
   std::string kind() const override { return model_->kind(); }
+  std::int32_t unknown_token() const override { return unknown_; }
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     const std::size_t before = tokens.size();
     model_->encode(piece, tokens);
@@ -253,6 +254,7 @@ class RenumberedModel final : public TokenModel {
  private:
   TokenModelPtr model_;
   std::vector<std::int32_t> ids_;
+  std::int32_t unknown_;
 };
 
 }  // namespace
@@ -274,7 +276,8 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
   }
   steps.normalizers = std::move(sentencepiece.normalizers);
   steps.decoder = std::move(sentencepiece.decoder);
-  steps.model = std::make_shared<RenumberedModel>(std::move(sentencepiece.model), std::move(ids));
+  steps.model = std::make_shared<RenumberedModel>(std::move(sentencepiece.model), std::move(ids),
+                                                  unknown);
   for (std::int32_t id = 0; id < steps.vocabulary->size(); ++id) {
     const std::string& token = steps.vocabulary->token(id);
     const bool is_language = token.starts_with(">>") && token.ends_with("<<") && token.size() > 4;

@@ -31,6 +31,7 @@ class BpeModel final : public TokenModel {
     return options_.byte_fallback ? "SentencePiece-style BPE with byte fallback"
                                   : "SentencePiece-style BPE";
   }
+  std::int32_t unknown_token() const override { return options_.bytes ? -1 : options_.unknown; }
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     if (piece.size() > kMaxCachedPiece) {

@@ -41,6 +41,7 @@ class SentencePieceBpe final : public TokenModel {
   std::string kind() const override {
     return options_.byte_fallback ? "SentencePiece BPE with byte fallback" : "SentencePiece BPE";
   }
+  std::int32_t unknown_token() const override { return options_.unknown; }
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     std::vector<Piece> parts;

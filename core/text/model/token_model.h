@@ -44,6 +44,8 @@ class TokenModel {
   // Appends the tokens of a non-empty piece, with byte ranges relative to the piece. InputError if
   // the vocabulary cannot represent the piece and has no unknown token.
   virtual void encode(std::string_view piece, std::vector<Piece>& tokens) const = 0;
+  // Token of pieces that the vocabulary lacks; -1: none.
+  virtual std::int32_t unknown_token() const = 0;
 };
 using TokenModelPtr = std::shared_ptr<const TokenModel>;
 

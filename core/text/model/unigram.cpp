@@ -25,6 +25,7 @@ class UnigramModel final : public TokenModel {
   std::string kind() const override {
     return options_.byte_fallback ? "Unigram with byte fallback" : "Unigram";
   }
+  std::int32_t unknown_token() const override { return options_.unknown; }
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     const std::vector<Piece> path =

@@ -16,6 +16,7 @@ class WordPieceModel final : public TokenModel {
   }
 
   std::string kind() const override { return "WordPiece"; }
+  std::int32_t unknown_token() const override { return options_.unknown; }
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     const std::size_t before = tokens.size();
@@ -70,6 +71,7 @@ class WordLevelModel final : public TokenModel {
       : vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
 
   std::string kind() const override { return "whole words"; }
+  std::int32_t unknown_token() const override { return unknown_; }
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     std::int32_t id = vocabulary_->find(piece);

@@ -126,6 +126,33 @@ TEST(Notes, ReportTextsSplitIntoBytes) {
   EXPECT_EQ(note_of(name), "");
 }
 
+TEST(Notes, CountUnknownTokens) {
+  class WordTokenizer : public LargeByteTokenizer {
+   public:
+    std::int32_t unknown_token() const override { return 3; }
+    std::string label(std::int32_t) const override { return "[UNK]"; }
+  };
+  const auto token = [](std::int32_t id, bool special = false) {
+    TraceToken result;
+    result.id = id;
+    result.special = special;
+    return result;
+  };
+  Trace trace;
+  trace.tokens = {token(1, true), token(7), token(3), token(8)};
+  EXPECT_EQ(note_on_unknown_tokens(trace), "");
+  trace.tokenizer = std::make_shared<const LargeByteTokenizer>();
+  EXPECT_EQ(note_on_unknown_tokens(trace), "");  // a vocabulary without an unknown token
+  trace.tokenizer = std::make_shared<const WordTokenizer>();
+  EXPECT_EQ(note_on_unknown_tokens(trace),
+            "1 of 3 tokens is unknown: the model's vocabulary lacks this text and the model reads "
+            "[UNK] instead");
+  trace.tokens.push_back(token(3, true));
+  EXPECT_TRUE(note_on_unknown_tokens(trace).starts_with("2 of 4 tokens are unknown"));
+  trace.tokens = {token(7), token(8)};
+  EXPECT_EQ(note_on_unknown_tokens(trace), "");
+}
+
 // Descriptions of weights, such as "the span of each head (span.z)", must be understandable without
 // context.
 TEST(Notes, DescribeUntrainedWeightsAndNameTensors) {

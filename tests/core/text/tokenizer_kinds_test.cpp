@@ -119,6 +119,24 @@ TEST(WordPieceFile, FindsMaskToken) {
   EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), 4);
 }
 
+TEST(Tokenizers, NameUnknownTokenOfEveryKind) {
+  for (const char* name : {"bert-cased", "vocab-bert-cased"}) {
+    const auto tokenizer = reference(name);
+    EXPECT_EQ(tokenizer->unknown_token(), tokenizer->id_of("[UNK]")) << name;
+    EXPECT_GE(tokenizer->unknown_token(), 0) << name;
+  }
+  for (const char* name : {"marian", "spm-bpe-unknown", "unigram-t5", "words"}) {
+    const auto tokenizer = reference(name);
+    ASSERT_GE(tokenizer->unknown_token(), 0) << name;
+    const std::vector<Token> tokens = tokenizer->encode("\U0001F9A9");  // a flamingo
+    EXPECT_TRUE(std::ranges::any_of(tokens, [&](const Token& token) {
+      return token.id == tokenizer->unknown_token();
+    })) << name;
+  }
+  EXPECT_EQ(reference("merges-gpt2")->unknown_token(), -1);  // bytes represent any text
+  EXPECT_EQ(byte_tokenizer()->unknown_token(), -1);
+}
+
 TEST(MergesFile, OrdinaryTokenIsNotMask) {
   Files files{{"vocab.json", R"({"<mask>": 0, "[MASK]": 1, "a": 2})"},
               {"merges.txt", ""},
