@@ -7,9 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <sstream>
 
 #include "app/command/error_text.h"
 #include "core/base/error.h"
+#include "core/base/near_match.h"
 
 namespace attnscope::command {
 namespace {
@@ -275,6 +277,35 @@ CommandHelp Command::describe() const {
 
 namespace {
 
+// Suggestion for a misspelt option, command or value in an error of CLI11; empty if none is near.
+std::string suggested_name(const CLI::App& program, const std::string& message) {
+  constexpr std::string_view kNotIn = " not in {", kNotExpected = "not expected: ";
+  std::vector<std::string> names;
+  if (const std::size_t list = message.find(kNotIn); list != std::string::npos) {
+    const std::size_t begin = message.rfind(' ', list - 1) + 1, end = message.find('}', list);
+    std::istringstream values(message.substr(list + kNotIn.size(), end - list - kNotIn.size()));
+    for (std::string value; std::getline(values, value, ',');) names.push_back(value);
+    return suggestion(message.substr(begin, list - begin), names);
+  }
+  const std::size_t end_of_text = message.find(kNotExpected);
+  if (end_of_text == std::string::npos) return "";
+  std::string typed = message.substr(end_of_text + kNotExpected.size());
+  typed.resize(std::min(typed.find_first_of(" ="), typed.size()));
+  const auto add_options = [&](const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  };
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  add_options(chosen.empty() ? program : *chosen.front());
+  if (chosen.empty()) {
+    for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(command->get_name());
+    }
+  }
+  return suggestion(typed, names);
+}
+
 // Option that avoids `refusal`, in brackets: " (--no-causal)"; empty if no option is known.
 std::string suggested_option(const CLI::App& program, const std::string& refusal) {
   struct Suggestion {
@@ -322,7 +353,7 @@ void CommandLine::run(int argc, char** argv) {
   } catch (const CLI::Success& e) {  // help or the version
     app_->exit(e);
   } catch (const CLI::ParseError& e) {
-    throw input_error(e.what());
+    throw input_error(e.what() + suggested_name(*app_, e.what()));
   }
 }
 

@@ -12,8 +12,10 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/join_words.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
+#include "core/base/near_match.h"
 #include "core/base/strict_json.h"
 #include "core/experiment/compatible_choice.h"
 #include "core/figure/plain_text.h"
@@ -99,11 +101,12 @@ Json read_plan(const TrainOptions& options) {
   if (file.empty()) {
     file = presets_folder() / (options.preset + ".json");
     if (options.preset.find('/') != std::string::npos || !file_exists(file)) {
-      std::string names;
+      std::vector<std::string> names;
       for (const auto& entry : fs::directory_iterator(presets_folder())) {
-        names += (names.empty() ? "" : ", ") + entry.path().stem().string();
+        names.push_back(entry.path().stem().string());
       }
-      throw InputError("--preset: expected one of " + names + ", found \"" + options.preset + "\"");
+      throw InputError("--preset: expected one of " + join_words(names) + ", found \"" +
+                       options.preset + "\"" + suggestion(options.preset, names));
     }
   }
   const Json plan = parse_json(read_file(file, limits::kMaxSmallFile), file.string());

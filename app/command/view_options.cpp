@@ -238,6 +238,16 @@ void PictureSizeOptions::apply_preset(const PicturePreset& preset, PictureOption
   if (is_given("--width")) options.width = options_.width;
   if (is_given("--height")) options.height = options_.height;
   if (is_given("--scale")) options.scale = options_.scale;
+// Checks a width or height that was typed in `unit`, of which a unit of the picture has `factor`.
+void check_side(const std::string& option, const std::string& side, double value, double factor,
+                const std::string& unit) {
+  const double minimum = PictureOptions::kMinSide * factor,
+               maximum = PictureOptions::kMaxSide * factor;
+  if (value >= minimum && value <= maximum) return;
+  throw InputError(option + ": expected a " + side + " from " + brief(minimum, 6) + " to " +
+                   brief(maximum, 6) + " " + unit + ", found " + brief(value, 6));
+}
+
   if (is_given("--font-size")) options.font_size = options_.font_size;
   FigureParts& parts = options.parts;
   parts.title = options_.parts.title && (preset.title || !parts.title_text.empty());
@@ -266,4 +276,10 @@ PictureOptions PictureSizeOptions::options() const {
   return options;
 }
 
+    const std::string unit = "pixels at scale " + brief(options.scale);
+    check_side("--pixels", "width", width, options.scale, unit);
+    if (height > 0) check_side("--pixels", "height", height, options.scale, unit);
 }  // namespace attnscope::command
+    constexpr double kInches = 1 / PictureOptions::kUnitsPerInch;
+    check_side("--inches", "width", width, kInches, "inches");
+    if (height > 0) check_side("--inches", "height", height, kInches, "inches");

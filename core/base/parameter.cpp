@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/join_words.h"
+#include "core/base/near_match.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
@@ -74,8 +75,10 @@ bool exceeds(const Parameter& parameter, const Json& json) {
 
 [[noreturn]] void fail(const Parameter& parameter, std::string_view path, const Json& json,
                        const std::string& found_text) {
+  const bool is_name = parameter.kind == Parameter::Kind::Choice && json.is_string();
   throw InputError(std::string(path) + "." + parameter.key + ": expected " +
-                   expected_text(parameter, exceeds(parameter, json)) + ", found " + found_text);
+                   expected_text(parameter, exceeds(parameter, json)) + ", found " + found_text +
+                   (is_name ? suggestion(json.text(), choice_ids(parameter)) : ""));
 }
 
 // Converts a JSON number to an integer; accepts 3.0 as 3.
@@ -313,7 +316,8 @@ Values partial_values_from_json(const std::vector<Parameter>& parameters, const 
   for (const auto& [key, member] : object.items()) {
     if (std::find(known_keys.begin(), known_keys.end(), key) != known_keys.end()) continue;
     throw InputError(std::string(path) + "." + shortened_key(key) +
-                     ": unknown key, expected one of " + join_words(known_keys));
+                     ": unknown key, expected one of " + join_words(known_keys) +
+                     suggestion(key, known_keys));
   }
   Values values;
   for (const Parameter& parameter : parameters) {
@@ -349,8 +353,13 @@ Value value_from_text(const Parameter& parameter, std::string_view text, std::st
   if (parameter.kind == Kind::Choice) {
     return value_from_json(parameter, Json(std::string(text)), path);
   }
-  return value_from_json(parameter, parse_json(text, std::string(path) + "." + parameter.key),
-                         path);
+  Json value;
+  try {
+    value = parse_json(text, path);
+  } catch (const InputError&) {
+    value = std::string(text);  // rejected with a description of the valid values
+  }
+  return value_from_json(parameter, value, path);
 }
 
 std::string to_text(const Value& value) {

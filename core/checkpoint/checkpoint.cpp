@@ -6,9 +6,11 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/join_words.h"
 #include "core/base/json.h"
 #include "core/base/memory_budget.h"
 #include "core/base/memory_error.h"
+#include "core/base/near_match.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
@@ -176,14 +178,16 @@ fs::path model_path(const std::string& name_or_folder) {
   };
   if (is_folder(name_or_folder)) return in_folder(name_or_folder);
   if (const auto downloaded = hub_folder(name_or_folder)) return in_folder(*downloaded);
-  std::string names;
-  for (const std::string& name : bundled) names += (names.empty() ? "" : ", ") + name;
+  const std::string names = join_words(bundled);
+  std::vector<std::string> known = bundled;
+  known.insert(known.end(), user.begin(), user.end());
   const bool is_hub_form = is_hub_name(name_or_folder);
   throw InputError("model: expected a folder, a GGUF file, a bundled model (" +
                    (names.empty() ? "there are none" : names) +
                    ") or one in the cache of the Hugging Face libraries, found \"" +
                    name_or_folder + "\"" +
-                   (is_hub_form ? " (" + missing_in_hub(name_or_folder) + ")" : ""));
+                   (is_hub_form ? " (" + missing_in_hub(name_or_folder) + ")" : "") +
+                   suggestion(name_or_folder, known));
 }
 
 Checkpoint load_checkpoint(const std::string& name_or_folder) {

@@ -5,8 +5,10 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/join_words.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
+#include "core/base/near_match.h"
 #include "core/base/strict_json.h"
 #include "core/view/session_file.h"
 
@@ -105,13 +107,13 @@ Lesson find_lesson(const std::string& id_or_file) {
     throw InputError(id_or_file + ": expected a lesson file, found " +
                      (fs::exists(path, ignored) ? "something else" : "no such file"));
   }
-  std::string known_ids;
+  std::vector<std::string> known_ids;
   for (Lesson& lesson : bundled_lessons()) {
     if (lesson.id == id_or_file) return std::move(lesson);
-    known_ids += (known_ids.empty() ? "" : ", ") + lesson.id;
+    known_ids.push_back(lesson.id);
   }
-  throw InputError("lesson: expected a lesson file or one of " + known_ids + ", found \"" +
-                   id_or_file + "\"");
+  throw InputError("lesson: expected a lesson file or one of " + join_words(known_ids) +
+                   ", found \"" + id_or_file + "\"" + suggestion(id_or_file, known_ids));
 }
 
 }  // namespace attnscope

@@ -26,10 +26,11 @@ void check(const std::string& name, double value, double minimum, double maximum
 
 DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings) {
-  constexpr double kMinSize = 50, kMaxSize = 16384, kMinFont = 4, kMaxFont = 200;
+  constexpr double kMinSide = PictureOptions::kMinSide, kMaxSide = PictureOptions::kMaxSide;
+  constexpr double kMinFont = 4, kMaxFont = 200;
   constexpr double kMinScale = 0.1, kMaxScale = 20;
-  check("width", options.width, kMinSize, kMaxSize);
-  if (options.height != 0) check("height", options.height, kMinSize, kMaxSize);
+  check("width", options.width, kMinSide, kMaxSide);
+  if (options.height != 0) check("height", options.height, kMinSide, kMaxSide);
   check("font size", options.font_size, kMinFont, kMaxFont);
   check("scale", options.scale, kMinScale, kMaxScale);
   const bool is_tight = options.height == 0;

@@ -28,6 +28,7 @@ struct PictureOptions {
   double dots_per_inch() const { return scale * kUnitsPerInch; }
   void set_dots_per_inch(double dots) { scale = dots / kUnitsPerInch; }
   static constexpr double kUnitsPerInch = 96;
+  static constexpr double kMinSide = 50, kMaxSide = 16384;  // of width and height, in units
 };
 
 // Lays out the session's view with title and caption, for output at options.scale pixels per unit.

@@ -122,7 +122,9 @@ TEST(Parameter, ReportsErrors) {
        "variant.lists: expected a list of lists of integers of at least 0, found [1]"},
       {R"({"window": 1, "windw": 2})",
        "variant.windw: unknown key, expected one of type, window, block, base, mode, on, global, "
-       "slopes, lists"}};
+       "slopes, lists; did you mean \"window\"?"},
+      {R"({"window": 1, "mode": "secnd"})",
+       "variant.mode: expected one of first, second, found secnd; did you mean \"second\"?"}};
   for (const auto& [text, message] : cases) EXPECT_EQ(error_message(text), message) << text;
 }
 
