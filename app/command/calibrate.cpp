@@ -69,8 +69,11 @@ void print_table(const Calibration& calibration) {
 }
 
 void run(const CalibrateOptions& options) {
-  if (options.files.empty()) {
-    throw InputError("calibrate: expected text files for calibration, found none");
+  std::vector<std::string> files = options.files;
+  if (files.empty()) {
+    files.push_back(sample_calibration_text().string());
+    std::fprintf(stderr, "note: no text given; calibrating on the sample %s\n",
+                 files.front().c_str());
   }
   if (!options.output.empty()) {
     if (!is_csv(options.output)) check_picture_name(options.output);
@@ -95,7 +98,7 @@ void run(const CalibrateOptions& options) {
   const auto print_step = print_progress("calibrating");
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   const Calibration calibration =
-      calibrate(checkpoint, read_texts(options.files), read_texts(options.held_out), request,
+      calibrate(checkpoint, read_texts(files), read_texts(options.held_out), request,
                 [&](const Calibration&, double fraction) {
                   if (is_terminal) print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
                 });
@@ -115,7 +118,7 @@ void add_calibrate(Command program) {
                          "Calibrate the early-exit threshold: the lowest one whose loss of "
                          "accuracy stays within the tolerance; for models with exits");
   const auto options = std::make_shared<CalibrateOptions>();
-  command.add("files", options->files, "Text files for calibration");
+  command.add("files", options->files, "Text files for calibration; default: a bundled story");
   command.add("-m,--model", options->model, "Model: bundled name or folder");
   command.add(
       "--exits", options->exits,

@@ -68,6 +68,7 @@ void App::write_report() {
   }
   if (state_.dialogs.calibration.open) {
     facts["calibration_runs"] = state_.dialogs.calibration.task != nullptr;
+    facts["calibration_text"] = state_.dialogs.calibration.text_file;
     facts["calibration_problem"] = state_.dialogs.calibration.problem;
     facts["calibration_points"] = state_.dialogs.calibration.calibration
                                       ? state_.dialogs.calibration.calibration->points.size()

@@ -5,7 +5,9 @@
 
 #include "core/analysis/risk_bound.h"
 #include "core/base/error.h"
+#include "core/base/home.h"
 #include "core/base/stop.h"
+#include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/training/evaluate.h"
 
@@ -265,6 +267,10 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   }
   report(steps);
   return calibration;
+}
+
+std::filesystem::path sample_calibration_text() {
+  return home_folder() / "assets" / "texts" / "mill.txt";
 }
 
 }  // namespace attnscope

@@ -1,6 +1,7 @@
 // Calibration of early-exit confidence thresholds, so that predictions change within a tolerance.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -90,5 +91,9 @@ std::string to_csv(const Calibration& calibration);
 
 // Result in one or two sentences.
 std::string summary(const Calibration& calibration);
+
+// Bundled text for a first calibration: a story of 2,500 words that no bundled model was trained
+// on.
+std::filesystem::path sample_calibration_text();
 
 }  // namespace attnscope

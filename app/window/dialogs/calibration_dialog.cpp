@@ -24,8 +24,16 @@ void file_field(Ui& ui, State& state, const char* label, const std::string& id, 
                 const char* help) {
   CalibrationDialog& dialog = state.dialogs.calibration;
   std::string& path = is_test ? dialog.test_file : dialog.text_file;
+  if (!is_test) ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(label);
   ImGui::PushID(id.c_str());
+  if (!is_test) {
+    constexpr const char* kSample = "Use a sample";
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(kSample).x -
+                    2 * ImGui::GetStyle().FramePadding.x);
+    if (button(ui, kSample, "calibrate.sample")) path = sample_calibration_text().string();
+    hint(ui, "A story of 2,500 words that no bundled model was trained on.");
+  }
   ImGui::SetNextItemWidth(-ui.px(92));
   text_field(ui, "##path", path, "calibrate." + id, is_test ? "none" : "the window's text");
   hint(ui, help);
@@ -199,7 +207,7 @@ void draw_request(Ui& ui, State& state, ParameterWidgets& widgets) {
   hint(ui, is_ready ? "Runs in the background: the text with all layers, then with each threshold."
            : !refusal.empty()       ? refusal
            : !count.problem.empty() ? count.problem
-                                    : "Choose a longer text.");
+                                    : "Choose a longer text, or use the sample.");
   if (!refusal.empty()) {
     ImGui::Spacing();
     faint(ui, refusal);

@@ -89,7 +89,12 @@ TEST_F(WordsAndCost, ThresholdIsCalibratedAndUsed) {
   program.click("structure");
   program.click("exit.calibrate");
   program.wait_for("the dialog", [](const Report& r) { return r.contains("calibration_points"); });
+  program.click("calibrate.sample");
+  program.wait_for("the sample", [](const Report& r) {
+    return r["calibration_text"].text().ends_with("mill.txt");
+  });
   program.click("calibrate.text");  // an empty field selects the window's text
+  program.press("ctrl+a");
   program.type((folder_.path() / "text.txt").string());
   program.click("calibrate.start");
   program.wait_for("thresholds", [](const Report& r) {

@@ -7,6 +7,7 @@
 
 #include "core/analysis/risk_bound.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/stop.h"
 #include "core/figure/render.h"
 #include "core/model/exits.h"
@@ -437,6 +438,15 @@ TEST(Calibrate, WarnsOfTooFewWindows) {
   EXPECT_EQ(count_windows(checkpoint, "", request), 0);
   EXPECT_NE(calibration_refusal(small_checkpoint("multinomial").model.config), "");
   EXPECT_EQ(calibration_refusal(checkpoint.model.config), "");
+}
+
+// The sample has enough windows for a guarantee with the default tolerance and risk.
+TEST(Calibrate, SampleTextSufficesForGuarantee) {
+  const std::string text = read_file(sample_calibration_text(), 1 << 20);
+  const Checkpoint checkpoint = load_checkpoint("exits-calm");
+  CalibrationRequest request;
+  request.method = CalibrationMethod::LearnThenTest;
+  EXPECT_EQ(too_few_windows(count_windows(checkpoint, text, request), request), "");
 }
 
 TEST(Calibrate, WritesOneLinePerThreshold) {
