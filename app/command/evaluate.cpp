@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/interrupt.h"
 #include "app/command/output.h"
@@ -12,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
+#include "core/experiment/expected_pairs.h"
 #include "core/figure/plain_text.h"
 #include "core/training/ngram.h"
 #include "core/training/repeat.h"
@@ -25,7 +27,7 @@ constexpr Index kMaxLength = Index{1} << 20;
 constexpr std::uint64_t kRepeatSeed = 1;
 
 struct EvaluateOptions {
-  std::string model = "default", task;
+  std::string model = "default", task, pairs;
   std::vector<std::string> files, ngram_text;
   int ngram_order = 6;
   Index length = 0;  // 0: the context length used in training
@@ -111,9 +113,37 @@ void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& option
               score.accuracy, score.loss, kRepeatSequences, length);
 }
 
+void print_score(const ExpectedPairScore& score, const std::string& label) {
+  std::printf(
+      "%s: layer %td head %td prefers the expected word in %td of %td sentences "
+      "(chance %s), with %s of its weight (other words %s); search: %td of %td\n",
+      label.c_str(), score.layer, score.head, score.right, score.measured,
+      percent(score.chance).c_str(), percent(score.weight).c_str(), percent(score.others).c_str(),
+      score.found, score.sentences);
+}
+
+// Prints the scores per kind. Throws WorkError if one is below the recorded score of the model.
+void evaluate_pairs(const EvaluateOptions& options) {
+  const ExpectedPairs expected = read_expected_pairs(options.pairs);
+  ExperimentRun runner(backends());
+  std::string shortfalls;
+  for (const ExpectedKind& kind : expected.kinds) {
+    const ExpectedPairScore score = [&] {
+      const ProgressLine line(runner);
+      return score_pairs(options.model, kind, runner);
+    }();
+    print_score(score, kind.label);
+    const std::string missing = shortfall(score, expected.scores);
+    if (!missing.empty()) shortfalls += (shortfalls.empty() ? "" : "; ") + kind.id + ": " + missing;
+  }
+  flush_output();
+  if (!shortfalls.empty()) throw WorkError(options.model + ": " + shortfalls);
+}
+
 void evaluate_command(const EvaluateOptions& options) {
-  if (options.files.empty() && !options.repeat && options.task.empty()) {
-    throw InputError("evaluate: expected text files, images, --task or --repeat, found none");
+  if (options.files.empty() && !options.repeat && options.task.empty() && options.pairs.empty()) {
+    throw InputError(
+        "evaluate: expected text files, images, --task, --repeat or --pairs, found none");
   }
   if (options.files.empty() && !options.ngram_text.empty()) {
     throw InputError(
@@ -128,6 +158,7 @@ void evaluate_command(const EvaluateOptions& options) {
   if (!options.files.empty()) evaluate_files(checkpoint, options);
   if (!options.task.empty()) evaluate_task(checkpoint, options);
   if (options.repeat) evaluate_repeat(checkpoint, options);
+  if (!options.pairs.empty()) evaluate_pairs(options);
   flush_output();
   for (const std::string& note : checkpoint.model.notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
@@ -161,6 +192,11 @@ void add_evaluate(Command program) {
   command.flag(
       "--repeat", options->repeat,
       "Evaluate on repeated random tokens: loss (nats per token) and accuracy of the repetition");
+  command.add(
+      "--pairs", options->pairs,
+      "File of sentences with expected pairs of words, such as a pronoun and its noun "
+      "(assets/samples/expected-pairs.json): the best head of each kind, and the search for "
+      "salient pairs. Fails if a score is below the model's recorded one");
   command
       .add("--ngram-text", options->ngram_text,
            "Training file of a byte n-gram baseline; repeatable")

@@ -93,12 +93,33 @@ def lessons(program):
     return table(("lesson", "title", "content"), rows)
 
 
+def pair_scores(_):
+    """Recorded scores of expected pairs of words, a column for each model."""
+    with open(os.path.join(TOP, "assets/samples/expected-pairs.json"), encoding="utf-8") as file:
+        expected = json.load(file)
+    models = list(dict.fromkeys(score["model"] for score in expected["scores"]))
+    scores = {(score["kind"], score["model"]): score for score in expected["scores"]}
+    rows = []
+    for kind in expected["kinds"]:
+        example, count = kind["pairs"][0], len(kind["pairs"])
+        cells = [f"{kind['label']}<br>*{cell(example['text'])}* "
+                 f"{example['query']} → {example['key']}"]
+        for model in models:
+            s = scores[kind["kind"], model]
+            cells.append(f"layer {s['layer']} head {s['head']}: {s['right']} of {count // 2}, "
+                         f"{s['weight']:.0%} (others {s['others']:.0%})<br>"
+                         f"search: {s['found']} of {count}")
+        rows.append(row(*cells))
+    return table(("kind", *[f"`{model}`" for model in models]), rows)
+
+
 TABLES = {
     "variants": lambda program: methods(program, "variants", "variant"),
     "encodings": lambda program: methods(program, "encodings", "position"),
     "views": views,
     "structure": structure,
     "lessons": lessons,
+    "pair_scores": pair_scores,
 }
 
 

@@ -85,6 +85,7 @@ const std::map<std::string, std::string> kByteSources{
     {"core/training/texts.cpp", "any bytes are a text: target text"},
     {"core/training/evaluate_file.cpp", "any bytes are a text: target text"},
     {"core/experiment/samples.cpp", "the bundled samples"},
+    {"core/experiment/expected_pairs.cpp", "target expected_pairs"},
     {"core/experiment/imported_tensors.cpp", "target own_tensors"},
     {"core/experiment/run_files.cpp", "embeds bytes that target own_tensors reads"},
     {"core/experiment/findings/heads.cpp", "any bytes are a text: target text"},

@@ -47,6 +47,7 @@ Target settings_target();
 Target plan_target();
 Target training_state_target();
 Target lesson_target();
+Target expected_pairs_target();
 Target attend_target();
 Target own_tensors_target();
 Target input_file_target();

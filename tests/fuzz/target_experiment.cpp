@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/strict_json.h"
+#include "core/experiment/expected_pairs.h"
 #include "core/lesson/lesson.h"
 #include "core/training/loss_log.h"
 #include "core/training/state.h"
@@ -112,6 +113,19 @@ std::vector<std::string> lesson_seeds() {
   return files_below("assets/lessons", ".json", 8000);
 }
 
+void read_pairs(const std::string& input) {
+  expected_pairs_from_json(parse_json(input, "f"), "f");
+  read_expected_pairs(write_input_file("f.json", input));
+}
+
+std::vector<std::string> pairs_seeds() {
+  return {R"({"kinds": [{"kind": "k", "label": "K", "pairs": [
+    {"text": "a b", "query": "b", "key": "a"}, {"text": "a b", "query": "b", "key": "a"},
+    {"text": "a b", "query": "b", "key": "a"}, {"text": "a b", "query": "b", "key": "a"}]}],
+    "scores": [{"model": "m", "kind": "k", "layer": 1, "head": 2, "right": 5, "weight": 0.6,
+    "others": 0.1, "found": 9}]})"};
+}
+
 }  // namespace
 
 Target session_target() {
@@ -128,6 +142,9 @@ Target training_state_target() {
 }
 Target lesson_target() {
   return {"lesson", Format::Json, read_lesson, lesson_seeds};
+}
+Target expected_pairs_target() {
+  return {"expected_pairs", Format::Json, read_pairs, pairs_seeds};
 }
 
 }  // namespace attnscope::fuzz

@@ -15,7 +15,7 @@ namespace ATTNSCOPE_FILE {
 
 TEST(Samples, ListAllFiles) {
   const std::filesystem::path folder = testing::source_folder() / "assets" / "samples";
-  std::set<std::string> listed{"samples.json"}, existing;
+  std::set<std::string> listed{"samples.json", "expected-pairs.json"}, existing;
   for (const Json& entry : Json::parse(read_file(folder / "samples.json", 1 << 20))) {
     for (const char* key : {"file", "input"}) {
       if (entry.contains(key)) listed.insert(entry[key].text());
