@@ -15,6 +15,7 @@
 #include "app/window/files.h"
 #include "app/window/font_texture.h"
 #include "app/window/jobs/generation.h"
+#include "app/window/jobs/model_fetch.h"
 #include "app/window/jobs/play.h"
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/model_selection.h"
@@ -129,6 +130,7 @@ void App::start_session(const WindowOptions& options) {
     }
   } else {
     is_new_session = !options.has_content();
+    if (is_new_session) state_.session.edit().run = start_run();
   }
   if (options.model) {
     state_.edit() = with_model(*state_.session, *options.model).viewed;

@@ -22,7 +22,8 @@ bool shows(const std::string& view, const SalientPair& pair) {
 void show_next(State& state) {
   SalientPairSearch& search = state.run.salient_pairs;
   if (search.pairs.empty()) {
-    if (!search.opens_session) state.notify("No word in this run attends to another word.");
+    if (!search.opens_session)
+      state.notify("No word in this run attends to another word much more than other words do.");
     return;
   }
   const SalientPair& pair = search.pairs[search.next];

@@ -31,7 +31,7 @@ void use_export_folder(State& s) {
 void start_new(State& s) {
   if (s.lesson.lesson != nullptr) leave_lesson(s);
   Session session;
-  if (!samples().empty()) use_sample(session.run, samples().front());
+  session.run = start_run();
   set_session(s, share(std::move(session)));
   s.files.new_session = s.session.snapshot();
   s.files.session.clear();
@@ -91,8 +91,8 @@ void add_file_actions(std::vector<Action>& list) {
   list.back().refusal = fetch_refusal;
   list.push_back({"afresh",
                   "New",
-                  "Open the first sample with the default model and show a strong pair, as at the "
-                  "first start; Ctrl+Z undoes it.",
+                  "Open a sample with SmolLM2-135M, or with the default model if that is not "
+                  "installed, and show a strong pair, as at the first start; Ctrl+Z undoes it.",
                   Menu::File,
                   {{"N", true}},
                   start_new});

@@ -1,11 +1,14 @@
 #include "app/window/jobs/model_fetch.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/model_selection.h"
 #include "core/base/child_process.h"
 #include "core/base/home.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/experiment/samples.h"
 #include "core/figure/plain_text.h"
 
 namespace attnscope::window {
@@ -13,6 +16,8 @@ namespace attnscope::window {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::string_view kStartSample = "aside";  // of the default model
 
 // Fetches the model and returns its path.
 std::string fetch(const PublishedModel& model, Task& task) {
@@ -39,8 +44,20 @@ bool select_fetched_model(State& state) {
 }  // namespace
 
 const PublishedModel& smollm2() {
-  static const PublishedModel model{"smollm2", "SmolLM2-135M", "Apache-2.0", 98};
+  static const PublishedModel model{"smollm2", "SmolLM2-135M", "SmolLM2-135M-Instruct.Q4_1.gguf",
+                                    "Apache-2.0", 98};
   return model;
+}
+
+RunSpec start_run() {
+  RunSpec run;
+  const std::vector<std::string> installed = user_models();
+  const bool has_smollm2 = std::ranges::find(installed, smollm2().file) != installed.end();
+  if (has_smollm2) run.model = smollm2().file;
+  const auto sample =
+      has_smollm2 ? samples().begin() : std::ranges::find(samples(), kStartSample, &Sample::id);
+  if (sample != samples().end()) use_sample(run, *sample);
+  return run;
 }
 
 std::string fetch_refusal(const State& state) {

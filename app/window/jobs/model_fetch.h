@@ -9,10 +9,15 @@ namespace attnscope::window {
 struct PublishedModel {
   std::string id;       // "smollm2"
   std::string name;     // "SmolLM2-135M"
+  std::string file;     // in the user's models folder: "SmolLM2-135M-Instruct.Q4_1.gguf"
   std::string licence;  // "Apache-2.0"
   double megabytes = 0;
 };
 const PublishedModel& smollm2();
+
+// Run of the first start: SmolLM2, if it is installed, on the first sample; else the default model
+// on a sample of which it is known that its most salient pair is right.
+RunSpec start_run();
 
 // Reason why no model can be fetched: a fetch is running, or ATTNSCOPE_MODEL=none. Empty: possible.
 std::string fetch_refusal(const State& state);

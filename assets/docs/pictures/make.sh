@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the documentation, except window.png: a test
-# (Window.LooksAsTheReadmeShowsIt) makes it.
+# Makes the pictures of the documentation, except window.png: a screenshot of the first start with
+# SmolLM2 (attnscope --size 1600x1000 --scale 1 --no-tour) and the pointer on the marked pair.
 #   assets/docs/pictures/make.sh [PROGRAM]
 set -euo pipefail
 

@@ -210,7 +210,7 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
   program.wait_for("the panels", [](const Report& r) { return r["widgets"].contains("text"); });
 }
 
-// assets/docs/pictures/window.png, shown in the tour, is this screenshot.
+// assets/docs/pictures/window.png, shown in the tour, is such a screenshot with SmolLM2 installed.
 TEST_F(Window, MatchesReadmeScreenshot) {
   const Display display(1600, 1000);
   Program program(display, folder_.path(),

@@ -7,6 +7,7 @@
 
 #include "app/window/actions/actions.h"
 #include "core/experiment/run.h"
+#include "tests/support/compare.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
@@ -73,6 +74,8 @@ TEST(SalientPairSearch, CancelledSearchHasNoPairs) {
 }
 
 TEST(StartOver, RestoresFirstStartUndoably) {
+  const testing::TemporaryFolder data;  // without models
+  ::setenv("XDG_DATA_HOME", data.path().c_str(), 1);
   State state;
   state.session.edit().run.text = "mine";
   state.session.edit().run.model = "twin-rope";
@@ -81,7 +84,7 @@ TEST(StartOver, RestoresFirstStartUndoably) {
   state.files.session = "/tmp/s.json";
   action("afresh").run(state);
   EXPECT_EQ(state.session->run.model, "default");
-  EXPECT_EQ(state.session->run.text, samples().front().text);
+  EXPECT_EQ(current_sample(state.session->run)->id, "aside");
   EXPECT_FALSE(state.session->b.has_value());
   EXPECT_TRUE(state.files.session.empty());
   ASSERT_TRUE(state.files.new_session != nullptr);
@@ -92,8 +95,10 @@ TEST(StartOver, RestoresFirstStartUndoably) {
   state.run.session = state.session.snapshot();
   open_on_salient_pair(state);
   finish_search(state);
-  EXPECT_GE(state.session->view.pinned_query, 0);
+  ASSERT_NE(shown_salient_pair(state), nullptr);
+  EXPECT_EQ(shown_salient_pair(state)->kind, PairKind::Bracket);
   EXPECT_EQ(state.history.undo()->run.text, "mine");
+  ::unsetenv("XDG_DATA_HOME");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -7,7 +7,9 @@
 #include "app/window/jobs/task_kinds.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/experiment/samples.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
@@ -35,7 +37,8 @@ class ModelFetch : public ::testing::Test {
     ASSERT_NE(state.files.fetching, nullptr);
     EXPECT_NE(fetch_refusal(state), "");
     ASSERT_TRUE(state.files.fetching->wait(20));
-    update_tasks(state);
+    update_tasks(state);  // may deliver progress before the end
+    if (state.files.fetching != nullptr) update_tasks(state);
     EXPECT_EQ(state.files.fetching, nullptr);
   }
 
@@ -64,6 +67,19 @@ TEST_F(ModelFetch, EnvironmentDisablesIt) {
   fetch_model(state, smollm2());
   EXPECT_EQ(state.files.fetching, nullptr);
   EXPECT_EQ(fetch_refusal(state), "Disabled by ATTNSCOPE_MODEL=none.");
+}
+
+TEST_F(ModelFetch, FirstStartUsesInstalledSmolLM2) {
+  EXPECT_EQ(start_run().model, "default");
+  EXPECT_NE(start_run().text.find('('), std::string::npos);  // a pair of brackets
+  std::filesystem::create_directories(user_models_folder());
+  write_file(user_models_folder() / "other.gguf", "GGUF");
+  EXPECT_EQ(start_run().model, "default");
+  write_file(user_models_folder() / smollm2().file, "GGUF");
+  EXPECT_EQ(start_run().model, smollm2().file);
+  EXPECT_EQ(start_run().text, samples().front().text);
+  const std::string script = read_file(testing::source_folder() / "app" / "get-model.sh");
+  EXPECT_NE(script.find("name=" + smollm2().file + "\n"), std::string::npos);
 }
 
 TEST_F(ModelFetch, ProgressIsSizeOfLargestPartialFile) {
