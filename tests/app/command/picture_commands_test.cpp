@@ -585,8 +585,8 @@ TEST_F(PictureCommands, DepthRejectsRunsWithoutLayers) {
 
 // `render --salient` shows the pairs that `pairs` lists.
 TEST_F(PictureCommands, PairsListsSalientPairs) {
-  const ProcessResult pair_list = run_program(
-      {"pairs", "--model", path("model"), "--text", "the cat saw the dog", "--most", "3"});
+  const std::string text = "the cat saw the dog";
+  const ProcessResult pair_list = run_program({"pairs", "--text", text, "--most", "3"});
   ASSERT_EQ(pair_list.status, 0) << pair_list.err;
   EXPECT_TRUE(pair_list.out.starts_with("layer,head,query,key,query_word,key_word,words,weight,"));
   ASSERT_EQ(std::count(pair_list.out.begin(), pair_list.out.end(), '\n'), 1 + 3);
@@ -595,18 +595,17 @@ TEST_F(PictureCommands, PairsListsSalientPairs) {
   Index layer = 0, head = 0, query = 0, key = 0;
   ASSERT_EQ(std::sscanf(second_pair.c_str(), "%td,%td,%td,%td", &layer, &head, &query, &key), 4);
   const auto draw_csv = [&](const std::vector<std::string>& extra, const char* name) {
-    std::vector<std::string> arguments{"--text", "the cat saw the dog"};
+    std::vector<std::string> arguments{"render", "--text", text, "-o", path(name)};
     arguments.insert(arguments.end(), extra.begin(), extra.end());
-    const ProcessResult result = render(arguments, name);
+    const ProcessResult result = run_program(arguments);
     EXPECT_EQ(result.status, 0) << result.err;
     return read_file(path(name));
   };
   EXPECT_EQ(draw_csv({"--striking", "2"}, "striking.csv"),
             draw_csv({"--layer", std::to_string(layer), "--head", std::to_string(head), "--pin",
-                      std::to_string(query) + "," + std::to_string(key), "--words"},
+                      std::to_string(query) + "," + std::to_string(key)},
                      "named.csv"));
-  expect_refusal(render({"--text", "the cat saw the dog", "--striking", "900"}, "no.png"),
-                 "--striking");
+  expect_refusal(render({"--text", text, "--striking", "900"}, "no.png"), "--striking");
   expect_refusal(run_program({"pairs", "--model", path("model"), "--text", "a", "--most", "0"}),
                  "--most");
 }
