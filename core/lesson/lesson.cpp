@@ -10,6 +10,7 @@
 #include "core/base/limits.h"
 #include "core/base/near_match.h"
 #include "core/base/strict_json.h"
+#include "core/checkpoint/checkpoint.h"
 #include "core/view/session_file.h"
 
 namespace attnscope {
@@ -26,6 +27,7 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   step.title = object.text("title");
   step.text = object.text("text");
   step.notes = object.text_or("notes", "");
+  object.ignore("requires");
   Json step_session = session;
   if (object.has("session")) step_session.merge_patch(object.any("session"));
   step.session = session_from_json(step_session, object.path_of("session"));
@@ -38,6 +40,27 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   }
   object.finish();
   return step;
+}
+
+bool is_installed(const std::string& model) {
+  const std::vector<std::string> models = user_models();
+  return std::ranges::find(models, model) != models.end();
+}
+
+// Appends the step, or a remark to the last step's text if the model that the step requires is not
+// installed.
+void add_step(const Json& value, const Json& session, const std::string& path,
+              std::vector<LessonStep>& steps) {
+  const std::string model = value.is_object() && value.contains("requires")
+                                ? JsonObject(value, path).text("requires")
+                                : "";
+  LessonStep step = step_from_json(value, session, path);
+  if (model.empty() || is_installed(model)) {
+    steps.push_back(std::move(step));
+  } else if (!steps.empty()) {
+    steps.back().text += " One more step, “" + step.title + "”, follows if the model " + model +
+                         " is installed (app/get-model.sh).";
+  }
 }
 
 // Resolves relative file names of a step against the lesson's folder.
@@ -76,9 +99,10 @@ Lesson load_lesson(const fs::path& path) {
   const Json& steps = object.array("steps");
   if (steps.empty()) object.fail("steps", "at least one step");
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    lesson.steps.push_back(
-        step_from_json(steps[i], session, object.path_of("steps") + "[" + std::to_string(i) + "]"));
+    add_step(steps[i], session, object.path_of("steps") + "[" + std::to_string(i) + "]",
+             lesson.steps);
   }
+  if (lesson.steps.empty()) object.fail("steps", "a step that requires no model");
   for (LessonStep& step : lesson.steps) resolve_files(step.session, path.parent_path());
   object.finish();
   return lesson;

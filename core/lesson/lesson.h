@@ -5,6 +5,8 @@
 //
 // The lesson's "session" has the format of a session file; a step's "session" is a JSON merge patch
 // (RFC 7396) to it. Relative file names refer to the lesson's folder. "notes": speaker notes.
+// "requires": name of a model in the user's models folder. Without that model the step is omitted,
+// and the text of the step before it says so.
 #pragma once
 
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/analysis/columns.h"
 #include "core/base/error.h"
 #include "core/experiment/head_table.h"
 #include "core/lesson/measure.h"
@@ -17,6 +18,13 @@ double weight(const Tensor& weights, const Claim& claim) {
   check_index(claim.query, weights.dim(0), "query");
   check_index(claim.key, weights.dim(1), "key");
   return static_cast<double>(weights(claim.query, claim.key));
+}
+
+double other_weight(const Traces& traces, const Claim& claim) {
+  const AttentionTap& tap = tap_of(*traces.trace, claim);
+  const Tensor weights = weights_of(*traces.trace, claim);
+  const double own_weight = weight(weights, claim);
+  return column_sums(tap, weights)[static_cast<std::size_t>(claim.key)].mean_without(own_weight);
 }
 
 double row_sum_error(const Traces& traces, const Claim& claim) {
@@ -173,6 +181,8 @@ std::vector<Measure> map_measures() {
        row_sum_error},
       {"weight", "weight of the query on the key", true, true, false,
        [](const Traces& t, const Claim& c) { return weight(weights_of(*t.trace, c), c); }},
+      {"other_weight", "mean weight of the other queries that may see the key", true, true, false,
+       other_weight},
       {"later_weight", "largest weight on a later token", false, false, false, later_weight},
       {"farthest", "largest distance between a query and a key of positive weight", false, false,
        false, farthest},

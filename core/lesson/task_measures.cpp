@@ -43,6 +43,27 @@ double crossing_fraction(const Traces& traces, const Claim& claim) {
   return crossing(alignment_weights(generated, view_of(claim)), letter_count(generated));
 }
 
+// Weight of a letter of the target on a source token, as the view Alignment shows it.
+double letter_weight(const Traces& traces, const Claim& claim) {
+  const Tensor weights = alignment_weights(generated_target(traces), view_of(claim));
+  check_index(claim.query, weights.dim(0), "query");
+  check_index(claim.key, weights.dim(1), "key");
+  return static_cast<double>(weights(claim.query, claim.key));
+}
+
+// Mean of letter_weight over the other letters.
+double letter_others(const Traces& traces, const Claim& claim) {
+  const double own_weight = letter_weight(traces, claim);
+  const GeneratedTarget& generated = generated_target(traces);
+  const Tensor weights = alignment_weights(generated, view_of(claim));
+  const Index letters = letter_count(generated);
+  double sum = 0;
+  for (Index letter = 0; letter < letters; ++letter) {
+    sum += static_cast<double>(weights(letter, claim.key));
+  }
+  return (sum - own_weight) / static_cast<double>(letters - 1);
+}
+
 double number_is_correct(const Traces& traces, const Claim&) {
   const GeneratedTarget& generated = generated_target(traces);
   std::string digits;
@@ -88,6 +109,10 @@ std::vector<Measure> task_measures() {
        "for pairs of letters that attend to different source tokens, share of pairs in which the "
        "later letter attends further left",
        false, false, false, crossing_fraction},
+      {"letter_weight", "weight of a letter of the target (query) on a source token (key)", true,
+       true, false, letter_weight},
+      {"letter_others", "mean weight of the other letters of the target on the source token", true,
+       true, false, letter_others},
       {"number_right", "1 if the generated target is the source number in German words", false,
        false, false, number_is_correct},
       {"starts_solved", "share of cells from which the model takes the shortest path on request",

@@ -268,17 +268,17 @@ TEST_F(Lecture, DrawsPictureOfEachStep) {
   Program program(display_, folder_.path(), arguments({"--lesson", "induction"}));
   wait_for_step(program, "induction", 0);
   const Report report =
-      program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
-  EXPECT_GE(box_value(report, "lesson.step.6", 3), 20);
-  program.click("lesson.step.5");
+      program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 5; });
+  EXPECT_GE(box_value(report, "lesson.step.5", 3), 20);
+  program.click("lesson.step.4");
   program.rest_pointer();
-  wait_for_step(program, "induction", 4);
+  wait_for_step(program, "induction", 3);
   program.keep_screenshot("lesson-strip");
   program.press("ctrl+d");  // dark pictures are computed separately
-  program.wait_for("dark pictures", [](const Report& r) { return r["lesson_pictures"] != 6; });
-  program.wait_for("all dark pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
+  program.wait_for("dark pictures", [](const Report& r) { return r["lesson_pictures"] != 5; });
+  program.wait_for("all dark pictures", [](const Report& r) { return r["lesson_pictures"] == 5; });
   program.press("Next");  // does not wait for pictures
-  wait_for_step(program, "induction", 5);
+  wait_for_step(program, "induction", 4);
 }
 
 }  // namespace ATTNSCOPE_FILE

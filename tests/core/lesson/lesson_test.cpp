@@ -68,6 +68,20 @@ TEST_F(Lessons, RejectInvalidFiles) {
   EXPECT_NE(error_message("no-such-lesson").find("self-attention"), std::string::npos);
 }
 
+// A step whose model is not installed is omitted, and announced in the step before it.
+TEST_F(Lessons, OmitStepsThatRequireAnotherModel) {
+  const std::string before = R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+    "session": {"attnscope": 1}, "steps": [{"title": "one", "text": "first"}, )";
+  const Lesson lesson =
+      load(before + R"({"requires": "no-such-model", "title": "two", "text": "second"}]})");
+  ASSERT_EQ(lesson.steps.size(), 1u);
+  EXPECT_EQ(lesson.steps[0].text,
+            "first One more step, “two”, follows if the model no-such-model is installed "
+            "(app/get-model.sh).");
+  EXPECT_THROW(load(before + R"({"requires": 3, "title": "two", "text": "second"}]})"), InputError);
+  EXPECT_THROW(load(before + R"({"requires": "no-such-model", "title": "two"}]})"), InputError);
+}
+
 TEST(BundledLessons, CoverAllArticles) {
   std::set<std::string> ids;
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);

@@ -63,6 +63,7 @@ TEST(Measures, EvaluateOneMap) {
   const Traces single_run{trace_of({5, 6, 5}, kWeights), nullptr};
   EXPECT_NEAR(measure_value("row_sum_error", single_run), 0, 1e-7);
   EXPECT_EQ(measure_value("weight", single_run, 2, 1), 0.125);
+  EXPECT_EQ(measure_value("other_weight", single_run, 2, 1), 0.75 / 2);
   EXPECT_EQ(measure_value("later_weight", single_run), 0);
   EXPECT_EQ(measure_value("farthest", single_run), 2);
   EXPECT_NEAR(measure_value("previous_token", single_run), (0.25 + 0.125) / 2, 1e-7);

@@ -78,6 +78,18 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
   Traces traces(viewed.trace);
   traces.findings = viewed.findings;
   EXPECT_EQ(check(claim, traces).value, crossing(weights, letter_count(*target)));
+  claim.measure = "letter_weight";
+  claim.query = claim.key = 1;
+  EXPECT_EQ(check(claim, traces).value, static_cast<double>(weights(1, 1)));
+  claim.measure = "letter_others";
+  double others = 0;
+  for (Index letter = 0; letter < letter_count(*target); ++letter) {
+    if (letter != 1) others += static_cast<double>(weights(letter, 1));
+  }
+  EXPECT_NEAR(check(claim, traces).value, others / static_cast<double>(letter_count(*target) - 1),
+              1e-6);
+  claim.key = weights.dim(1);
+  EXPECT_THROW(check(claim, traces), InputError);
   claim.measure = "number_right";
   EXPECT_THROW(check(claim, traces), InputError);  // the source is not a number
 }
