@@ -34,9 +34,10 @@ ContextPtr make_context(PangoDirection direction) {
 }
 
 // Figures of equal width, so that columns of numbers align and animated numbers stand still.
-void set_tabular_figures(PangoLayout* layout) {
+// Without contextual alternates, which would draw 0x9D as 0×9D.
+void set_features(PangoLayout* layout) {
   PangoAttrList* attributes = pango_attr_list_new();
-  pango_attr_list_insert(attributes, pango_attr_font_features_new("tnum=1"));
+  pango_attr_list_insert(attributes, pango_attr_font_features_new("tnum=1, calt=0"));
   pango_layout_set_attributes(layout, attributes);
   pango_attr_list_unref(attributes);
 }
@@ -88,7 +89,7 @@ PangoLayoutPtr make_layout(const std::string& text, double size, bool bold, bool
   pango_font_description_free(font);
   pango_layout_set_auto_dir(layout.get(), FALSE);
   pango_layout_set_single_paragraph_mode(layout.get(), TRUE);
-  set_tabular_figures(layout.get());
+  set_features(layout.get());
   pango_layout_set_text(layout.get(), text.data(), static_cast<int>(text.size()));
   return layout;
 }

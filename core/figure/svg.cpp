@@ -43,7 +43,7 @@ class SvgWriter {
            attribute("width", list.width) + attribute("height", list.height) + " viewBox=\"0 0 " +
            fixed(list.width, 2) + " " + fixed(list.height, 2) +
            "\" font-family=\"Inter, 'DejaVu Sans', Verdana, sans-serif\" "
-           "style=\"font-feature-settings:'tnum'\">\n";
+           "style=\"font-feature-settings:'tnum','calt' 0\">\n";
     for (const auto& [keyword, text] : metadata) {
       const std::string tag = keyword == "Title" ? "title" : "metadata";
       const std::string id = keyword == "Title" ? "" : " id=\"" + markup(keyword) + "\"";

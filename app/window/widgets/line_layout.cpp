@@ -24,7 +24,7 @@ double width_of(const std::string& text) {
 LineLayout::LineLayout(std::string_view line, bool is_rtl) : is_rtl_(is_rtl) {
   for (const VisualPart& part : *visual_parts(line, is_rtl)) {
     if (part.kind == VisualPart::Kind::Plain) {
-      add_plain(line.substr(part.begin, part.end - part.begin), part.begin);
+      add_plain(part, line.substr(part.begin, part.end - part.begin));
       continue;
     }
     const bool is_code_point = part.kind == VisualPart::Kind::CodePoint;
@@ -46,12 +46,13 @@ LineLayout::LineLayout(std::string_view line, bool is_rtl) : is_rtl_(is_rtl) {
 }
 
 // Draws nothing for a tab.
-void LineLayout::add_plain(std::string_view text, std::size_t begin) {
+void LineLayout::add_plain(const VisualPart& part, std::string_view text) {
   bool continues_run = false;
   for (std::size_t offset = 0; offset < text.size();) {
     const CodePoint c = code_point_at(text, offset);
     const double step = c.value == '\t' ? kTabSpaces * advance_of(' ') : advance_of(c.value);
-    clusters_.push_back({begin + offset, begin + offset + c.bytes, width_, step, false});
+    const std::size_t begin = part.begin + offset;
+    clusters_.push_back({begin, begin + c.bytes, width_, step, part.is_rtl});
     if (c.value == '\t') {
       continues_run = false;
     } else {
@@ -89,12 +90,6 @@ std::size_t LineLayout::offset_at(double position) const {
     consider(c.end, c.is_rtl ? c.left : c.left + c.width);
   }
   return nearest;
-}
-
-bool LineLayout::is_rtl_at(std::size_t offset) const {
-  const auto contains = [&](const Cluster& c) { return offset >= c.begin && offset < c.end; };
-  const auto found = std::find_if(clusters_.begin(), clusters_.end(), contains);
-  return found == clusters_.end() ? is_rtl_ : found->is_rtl;
 }
 
 }  // namespace attnscope::window

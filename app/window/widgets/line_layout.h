@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/window/widgets/screen_text.h"
+
 namespace attnscope::window {
 
 // One line, laid out with ImGui's current font. Offsets are bytes of the line, positions pixels
@@ -32,11 +34,9 @@ class LineLayout {
   const std::vector<Run>& runs() const { return runs_; }
   double position_of(std::size_t offset) const;
   std::size_t offset_at(double position) const;  // nearest
-  // True if the offset increases from right to left here.
-  bool is_rtl_at(std::size_t offset) const;
 
  private:
-  void add_plain(std::string_view text, std::size_t begin);
+  void add_plain(const VisualPart& part, std::string_view text);
 
   bool is_rtl_;
   double width_ = 0;

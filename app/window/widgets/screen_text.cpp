@@ -64,14 +64,16 @@ class PartList {
   explicit PartList(std::string_view line) : line_(line) {}
   VisualParts take() { return std::move(parts_); }
 
-  void add_plain(std::size_t begin, std::size_t end) {
+  // `is_rtl`: only for a space.
+  void add_plain(std::size_t begin, std::size_t end, bool is_rtl) {
     const std::string_view text = line_.substr(begin, end - begin);
     VisualPart* last = parts_.empty() ? nullptr : &parts_.back();
-    if (last != nullptr && last->kind == VisualPart::Kind::Plain && last->end == begin) {
+    if (last != nullptr && last->kind == VisualPart::Kind::Plain && last->end == begin &&
+        !last->is_rtl && !is_rtl) {
       last->drawn += text;
       last->end = end;
     } else {
-      parts_.push_back({.begin = begin, .end = end, .drawn = std::string(text)});
+      parts_.push_back({.begin = begin, .end = end, .drawn = std::string(text), .is_rtl = is_rtl});
     }
   }
 
@@ -140,7 +142,7 @@ bool is_visible(const ShapedCluster& cluster, std::string_view text) {
 VisualParts compute_parts(std::string_view line, bool is_rtl) {
   PartList parts(line);
   if (is_plain(line)) {
-    if (!line.empty()) parts.add_plain(0, line.size());
+    if (!line.empty()) parts.add_plain(0, line.size(), false);
     return parts.take();
   }
   const std::vector<ShapedCluster> clusters = shape_line(shapeable(line), is_rtl);
@@ -152,7 +154,7 @@ VisualParts compute_parts(std::string_view line, bool is_rtl) {
     const std::string_view text = text_of(first);
     std::size_t end = i + 1;
     if (is_space(text) || (!first.is_rtl && is_plain(text))) {
-      parts.add_plain(first.begin, first.end);
+      parts.add_plain(first.begin, first.end, first.is_rtl);
     } else if (!is_visible(first, text)) {
       parts.add_code_points(first.begin, first.end, first.is_rtl);
     } else {

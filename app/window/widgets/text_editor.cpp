@@ -123,12 +123,11 @@ bool handle_command(TextEdit& edit, const KeyStroke& stroke, const TextEditorOpt
   return true;
 }
 
-// Moves by Left and Right follow the screen, where offsets may increase from right to left.
+// Left moves on in a paragraph that runs from right to left, and Right moves back.
 std::string_view logical_key(const TextEdit& edit, std::string_view key,
                              const std::vector<TextLine>& lines) {
   if (key != "Left" && key != "Right") return key;
-  const TextLine& line = lines[line_of(lines, edit.cursor())];
-  if (!lay_out_line(edit.text(), line).is_rtl_at(edit.cursor() - line.begin)) return key;
+  if (!is_in_rtl_paragraph(edit.text(), lines[line_of(lines, edit.cursor())])) return key;
   return key == "Left" ? "Right" : "Left";
 }
 

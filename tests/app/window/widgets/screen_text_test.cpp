@@ -125,11 +125,24 @@ TEST_F(ScreenTextTest, PlacesCursorInBothDirections) {
   const double word = layout.position_of(3);  // before the first Hebrew letter: the right end
   EXPECT_NEAR(word, layout.width(), 0.01);
   EXPECT_LT(layout.position_of(5), word);
-  EXPECT_TRUE(layout.is_rtl_at(5));
-  EXPECT_FALSE(layout.is_rtl_at(1));
   for (const std::size_t offset : {0U, 1U, 2U, 5U, 7U}) {
     EXPECT_EQ(layout.offset_at(layout.position_of(offset)), offset);
   }
+  ImGui::PopFont();
+}
+
+TEST_F(ScreenTextTest, CursorMovesLeftInHebrew) {
+  ImGui::PushFont(fonts_.body);
+  const std::string line = "שלום עולם";
+  const LineLayout layout(line, true);
+  EXPECT_NEAR(layout.position_of(0), layout.width(), 0.01);
+  double previous = layout.position_of(0);
+  for (std::size_t offset = next_cluster(line, 0); offset < line.size();
+       offset = next_cluster(line, offset)) {
+    EXPECT_LT(layout.position_of(offset), previous) << offset;
+    previous = layout.position_of(offset);
+  }
+  EXPECT_NEAR(layout.position_of(line.size()), 0, 0.01);
   ImGui::PopFont();
 }
 
