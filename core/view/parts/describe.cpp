@@ -172,7 +172,6 @@ std::string caption(const Trace& trace, const std::string& subject) {
             " added by the tokenizer " + (count == 1 ? "is" : "are") +
             " hidden, with the weights from and on " + (count == 1 ? "it." : "them.");
   }
-  if (!trace.backend.empty()) text += " Computed by " + trace.backend + ".";
   for (const std::string& note : trace.notes) {
     if (note.empty()) continue;
     text += " " + capitalised(note);

@@ -22,7 +22,7 @@ std::string describe(const Trace& trace, const AttentionTap& tap);
 inline constexpr const char* kImportedAttentionAdvice =
     "The file holds attention alone. Open one with q and k, or choose a model and a text.";
 
-// Caption of a picture of `subject`, followed by the number of tokens, the device and the notes.
+// Caption of a picture of `subject`, followed by the number of tokens and the notes.
 std::string caption(const Trace& trace, const std::string& subject);
 
 // "decoder, cross-attention, layer 2, head 1": the part that the settings select.
