@@ -204,7 +204,7 @@ void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit, Pair
     const auto weight = static_cast<double>(cache.weights[hit.word_key]);
     draw_fact(ui, "Weight of words", brief(weight),
               "Summed over the tokens of the key's word, averaged over those of the query's.");
-    draw_bar(ui, weight / largest_magnitude(cache.weights), ui.look->accent);
+    draw_bar(ui, weight / largest_magnitude(cache.weights), ui.look->key);
     // The picture may combine several heads, or show the flow through layers.
     const bool is_head_weight = hit.shown.empty() || hit.shown == brief(weight, 4);
     if (!is_head_weight) draw_fact(ui, "Shown", hit.shown, "Value at this place of the picture.");
@@ -375,7 +375,7 @@ void draw_pair(Ui& ui, const State& state, PairCache& cache) {
   if (has_value) draw_fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
   draw_score(ui, *trace, *tap, head, *hit);
   draw_fact(ui, "Weight", brief(weight), "Share of the query's attention; each row sums to 1.");
-  draw_bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->accent);
+  draw_bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->key);
   draw_rule(ui, *tap, head, *hit);
   if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);
 }

@@ -363,10 +363,12 @@ Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const
 bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id, double slider,
                    ParameterWidgets& widgets) {
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(p.label.c_str());
+  ImGui::TextColored(ui.look->faint, "%s", p.label.c_str());
   hint(ui, p.help);
   ImGui::SameLine(0, ui.px(kLabelGap));
   const bool is_unset = p.optional && !values.has(p.key);
+  std::optional<QuietScope> quiet;
+  if (is_unset || p.kind == Parameter::Kind::Choice) quiet.emplace();
   if (is_unset) return draw_unset(ui, p, values, id, widget_width(ui, p, true, slider), widgets);
   ImGui::SetNextItemWidth(widget_width(ui, p, false, slider));
   bool changed = false, resets = false;

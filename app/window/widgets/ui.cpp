@@ -202,19 +202,37 @@ int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int se
     const ImVec2 end(corner.x + extent_x, corner.y + height);
     const float inset = ui.px(2);
     if (i == selected || is_hovered) {
-      draw.AddRectFilled({corner.x + inset, corner.y + inset}, {end.x - inset, end.y - inset},
-                         packed(i == selected ? ui.look->accent : ui.look->hovered),
+      const ImVec2 inner_corner(corner.x + inset, corner.y + inset);
+      const ImVec2 inner_end(end.x - inset, end.y - inset);
+      const ImVec4& selected_colour = ui.look->dark ? ui.look->hovered : ui.look->field;
+      draw.AddRectFilled(inner_corner, inner_end,
+                         packed(i == selected ? selected_colour : ui.look->hovered),
                          rounding - inset / 2);
+      if (i == selected) {
+        draw.AddRect(inner_corner, inner_end, packed(ui.look->line), rounding - inset / 2);
+      }
     }
     const ImVec2 extent = ImGui::CalcTextSize(choice.label);
     const ImVec4& colour =
-        i == selected ? ui.look->on_accent : (choice.enabled ? ui.look->text : ui.look->faint);
+        i == selected ? ui.look->accent : (choice.enabled ? ui.look->text : ui.look->faint);
     draw.AddText({corner.x + (extent_x - extent.x) / 2, corner.y + (height - extent.y) / 2},
                  packed(colour), choice.label);
     hint(ui, choice.hint);
   }
   ImGui::PopID();
   return clicked;
+}
+
+QuietScope::QuietScope() {
+  const ImVec4 none(0, 0, 0, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, none);
+  ImGui::PushStyleColor(ImGuiCol_Button, none);
+}
+
+QuietScope::~QuietScope() {
+  ImGui::PopStyleColor(2);
+  ImGui::PopStyleVar();
 }
 
 bool button(Ui& ui, const char* label, std::string_view id, bool primary, float width) {

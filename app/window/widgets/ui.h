@@ -87,6 +87,16 @@ struct Segment {
 int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected,
              float width = 0);
 
+// The least of a toolbar's three weights: while the scope exists, buttons and fields have a frame
+// only under the pointer. The others are the current tab's accent and framed widgets.
+class QuietScope {
+ public:
+  QuietScope();
+  ~QuietScope();
+  QuietScope(const QuietScope&) = delete;
+  QuietScope& operator=(const QuietScope&) = delete;
+};
+
 // Button. `width` in pixels; 0: width of the label; -1: width of the panel.
 bool button(Ui& ui, const char* label, std::string_view id, bool primary = false, float width = 0);
 
