@@ -45,6 +45,8 @@ constexpr ImWchar kFigures[] = {'0', '9', 0};
 
 constexpr const char *kFamily = "Inter", *kFallbackFamily = "DejaVu Sans";
 
+// Font sizes per line. Sizes in units are line heights of Inter; another font gets its font size.
+constexpr double kInterLineHeight = 1.21;
 constexpr double kTinySize = 10, kSmallSize = 13, kTitleSize = 18, kLargeSize = 22;  // units
 // Sizes of text and titles in a lecture.
 constexpr std::array<std::array<double, 2>, 3> kLectureSizes = {
@@ -128,7 +130,7 @@ ImFont* add_font(ImFontAtlas& atlas, const FontFace& face, float pixels, ImFontC
 ImFont* Fonts::bake(ImFontAtlas& atlas, double size, bool is_bold) {
   const FontFace& face = is_bold ? bold_ : regular_;
   const FontFace& fallback = is_bold ? fallback_bold_ : fallback_regular_;
-  const double pixels = std::round(size * scale_);
+  const double pixels = std::round(size * scale_ * face.line_height / kInterLineHeight);
   const double font_size = pixels / face.line_height;
   const ImWchar* ranges = loads_all_ ? kRanges : kCommonRanges;
   ImFontConfig config;
