@@ -179,12 +179,13 @@ void Program::command(const std::string& id) {
 
 void Program::open_view(const std::string& id) {
   const Report report = wait_for("the bar of views");
-  if (!report["widgets"].contains("view." + id)) {
-    click("menu.View");
-    click("menu.view." + id);
-    return;
-  }
+  if (!report["widgets"].contains("view." + id)) return open_view_by_menu(id);
   click("view." + id);
+}
+
+void Program::open_view_by_menu(const std::string& id) {
+  click("menu.View");
+  click("menu.view." + id);
 }
 
 void Program::drag(const std::string& widget, double from, double to) {

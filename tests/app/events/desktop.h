@@ -65,6 +65,7 @@ class Program {
   void command(const std::string& id);
   // Opens a view by its tab, or by the menu if it has no tab.
   void open_view(const std::string& id);
+  void open_view_by_menu(const std::string& id);  // also if the run has no content for it
   // Presses at the fraction `from` of the widget's width, drags to `to`, and releases.
   void drag(const std::string& widget, double from, double to);
   void type(const std::string& text) const;

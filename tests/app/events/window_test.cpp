@@ -294,7 +294,7 @@ TEST_F(Window, FirstStartWaitsForThreeMoves) {
         "Flow at play", [&](const Report& r) { return waits_for(0)(r) && step(r) < 12; });
     EXPECT_EQ(report["experiment"]["view"]["type"], "flow");
     EXPECT_TRUE(report["simple"].get<bool>());
-    program.keep_screenshot("first-start");
+    program.keep_screenshot("moves-point");
     program.press("2");  // no key acts behind a card
     program.press("s");
     program.press("Tab");
@@ -303,7 +303,7 @@ TEST_F(Window, FirstStartWaitsForThreeMoves) {
     program.point_at(picture[0] + 45, picture[1] + 88);
     report = program.wait_for("the second card", waits_for(1));
     EXPECT_EQ(report["experiment"]["view"]["type"], "flow");
-    program.keep_screenshot("first-start-change");
+    program.keep_screenshot("moves-change");
     const std::string text = report["experiment"]["text"].text();
     program.click("text");
     program.press("ctrl+Home");
@@ -312,7 +312,7 @@ TEST_F(Window, FirstStartWaitsForThreeMoves) {
     EXPECT_EQ(report["experiment"]["text"].text(), "Yes: " + text);
     program.drag("variant.window", 0.1, 0.3);
     program.wait_for("the end", [](const Report& r) { return is_current(r) && r["tour"] == -1; });
-    program.keep_screenshot("first-start-done");
+    program.keep_screenshot("moves-done");
     program.press("ctrl+q");
     EXPECT_EQ(program.wait_for_end(), 0);
   }
@@ -947,8 +947,9 @@ TEST_F(Window, OpensImportedTensors) {
     return is_current(r) && r["experiment"].contains("tensors") && r["tokens"] == 4;
   });
   program.keep_screenshot("tensors");
+  program.click("view.next");  // disabled: the file has no next token
   for (const char* view : {"grid", "lines", "depth", "next", "intervene", "scores", "span"}) {
-    program.open_view(view);
+    program.open_view_by_menu(view);
     program.wait_for(view, [&](const Report& r) {
       return is_current(r) && r["experiment"]["view"]["type"] == view && r["error"] == "";
     });
