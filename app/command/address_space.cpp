@@ -20,7 +20,7 @@ constexpr rlim_t kMinLimit = 1024 * kMegabyte;
 constexpr rlim_t kBytesPerThread = 128 * kMegabyte;
 // Maximum number of malloc arenas (64 MB each); the default grows with the number of threads.
 constexpr int kMaxArenas = 2;
-constexpr int kMaxRasteriserThreads = 4;  // Mesa's software rasteriser defaults to one per core
+constexpr int kMaxRasteriserThreads = 4;  // Mesa's default is one thread per core
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // Limits loop threads, malloc arenas and threads of the graphics driver so that the program fits
-// into a limited address space (ulimit -v). If it is used up, libraries abort without a message.
+// into a limited address space (ulimit -v). Beyond that limit, libraries abort without a message.
 #pragma once
 
 namespace attnscope::command {

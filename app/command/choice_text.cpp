@@ -44,7 +44,7 @@ Json choice_json(const std::string& text, std::string_view path,
     }
     const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
     if (parameter == parameters.end()) {
-      object[key] = parts[i].substr(equals + 1);  // unknown: the reader of the JSON rejects it
+      object[key] = parts[i].substr(equals + 1);  // unknown: the reader of the JSON rejects the key
       continue;
     }
     Values value;

@@ -19,12 +19,12 @@ void add_gallery(Command program);
 void add_generate(Command program);
 void add_lesson(Command program);
 void add_list(Command program);
-void add_manual(Command program);  // and `completion`; last, since both list all commands
+void add_manual(Command program);  // `manual`, `completion`; last: both list all commands
 void add_pairs(Command program);
 void add_render(Command program);
 void add_run(Command program);
 void add_statistics(Command program);
 void add_train(Command program);
-void add_window(Command program);  // and `open`; `window` is the default command
+void add_window(Command program);  // `window` (the default command) and `open`
 
 }  // namespace attnscope::command

@@ -25,7 +25,7 @@ std::vector<std::string> lesson_ids() {
   return result;
 }
 
-// Candidate values of an option; users may append parameters. Empty: file names.
+// Candidate values of an option; users may append parameters. If empty, file names are completed.
 std::vector<std::string> candidate_values(const CommandHelp& command, const OptionHelp& option) {
   if (!option.choices.empty()) return option.choices;
   const std::string& name = option.names.back();

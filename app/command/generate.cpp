@@ -74,7 +74,7 @@ class GenerationRun {
     result_.prompt = input_.prompt;
     retrieval_ = make_retrieval(session_.run, model_.config);
     const auto total_tokens = static_cast<Index>(input_.prompt.size()) + input_.room;
-    if (input_.levels > 0 && total_tokens > model_.config.context) {  // a whole image must fit
+    if (input_.levels > 0 && total_tokens > model_.config.context) {  // the image must fit
       model_ = with_context(model_, total_tokens);
     }
   }

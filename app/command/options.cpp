@@ -333,7 +333,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& help,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(help, name)) {
   app_->footer(footer);
-  app_->formatter(std::make_shared<HelpWithoutAliases>());  // subcommands inherit it
+  app_->formatter(std::make_shared<HelpWithoutAliases>());  // subcommands inherit the formatter
   app_->fallthrough();  // program options are accepted after a command, too
   app_->set_version_flag("--version", name + " " ATTNSCOPE_VERSION, "Print the version and exit");
 }
@@ -350,7 +350,7 @@ void CommandLine::run(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const InputError& e) {
     throw input_error(error_text(e) + suggested_option(*app_, e.what()));
-  } catch (const CLI::Success& e) {  // help or the version
+  } catch (const CLI::Success& e) {  // help or the version was requested
     app_->exit(e);
   } catch (const CLI::ParseError& e) {
     throw input_error(e.what() + suggested_name(*app_, e.what()));

@@ -78,7 +78,7 @@ class Command {
 
   bool is_given(const std::string& name) const;  // false for unknown options
   Option option(const std::string& name) const;
-  std::vector<std::string> subcommands() const;  // names
+  std::vector<std::string> subcommands() const;  // names of the subcommands
   bool has_parsed_subcommand() const;
   CommandHelp describe() const;
 

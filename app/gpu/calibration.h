@@ -13,7 +13,7 @@ namespace attnscope {
 // runs. A warm-up run before them compiles shaders.
 double time_ratio(Backend& a, Backend& b);
 
-// Time of shared-memory shaders divided by time of register shaders. Selects the latter at the end.
+// Time of shared-memory shaders / time of register shaders. Leaves register shaders selected.
 double shared_memory_ratio(ComputeBackend& gpu);
 
 // Ratios measured once and cached in a text file with lines "RATIO<tab>NAME OF A<tab>NAME OF B". An

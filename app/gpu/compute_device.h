@@ -89,7 +89,7 @@ struct ComputeDevice {
   GlThread& thread;
   DeviceLimits limits;
   std::atomic<std::int64_t> max_scores = 0;  // maximum number of scores per chunk
-  std::atomic<std::int64_t> dispatches = 0;  // so far
+  std::atomic<std::int64_t> dispatches = 0;  // number of dispatches so far
   std::atomic<bool> shared_memory = false;   // kind of shaders (attention.glsl)
 
   ShaderLibrary shaders;

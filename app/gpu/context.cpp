@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 constexpr int kMinVersion = 43;         // OpenGL 4.3 in epoxy's format
-constexpr GLint kStorageBuffers = 8;    // required per compute shader
+constexpr GLint kStorageBuffers = 8;    // minimum number of storage buffers per compute shader
 constexpr int kMaxErrorsToDrain = 100;  // a lost context may report errors endlessly
 
 std::string egl_error() {

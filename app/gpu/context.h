@@ -22,7 +22,7 @@ class GlContext {
   void require_compute() const;
 };
 
-// Creates a context without a window, on the first EGL device that supports it or else on Mesa's
+// Creates a context without a window, on the first EGL device with OpenGL 4.3, or else on Mesa's
 // surfaceless platform. Shares textures and buffers with `shared`, which must be headless, too.
 // Does not make the context current. Throws WorkError without EGL or OpenGL 4.3.
 std::unique_ptr<GlContext> make_headless_context(const GlContext* shared = nullptr);

@@ -35,7 +35,7 @@ struct GlThread::State {
       if (!job) return;  // shutting down, and all jobs are done
       lock.unlock();
       job();
-      job = nullptr;  // destroys its captures before the lock is taken
+      job = nullptr;  // destroys the job's captures before the lock is taken
       lock.lock();
     }
   }

@@ -73,7 +73,7 @@ class UploadedMaps {
     if (request.pooling == Pooling::Mean) defines["MEAN"] = 1;
     const GLuint program = device.shaders.compute("pooled_tile.comp", defines);
     bind(device, program, request);
-    defines["POOLED"] = 1;  // the tiled passes have another speed
+    defines["POOLED"] = 1;  // key of the speed: tiled passes have another speed
     double& rate = device.work_per_second.emplace(defines, kInitialRate).first->second;
     const double work_per_cell = work_per_pair() * static_cast<double>(request.step) *
                                  static_cast<double>(request.sampled ? 1 : request.step);

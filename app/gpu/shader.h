@@ -1,7 +1,7 @@
 // Compilation of the shaders in shaders/.
 //
-// A file can include another one of its folder by a line `#include "name"`. Errors are WorkErrors
-// that name the file and line on disk.
+// A file can include another file of its folder with a line `#include "name"`. Errors are
+// WorkErrors that name the file and line on disk.
 #pragma once
 
 #include <epoxy/gl.h>

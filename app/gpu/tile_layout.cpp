@@ -11,7 +11,7 @@ namespace {
 
 // Maximum number of work groups per dimension of a dispatch, which every OpenGL supports.
 constexpr Index kMaxGroups = 65535;
-// Several tiles in a dispatch, padded to equal width: at most kMaxWaste * cells + kFreeWaste cells.
+// A dispatch of tiles padded to equal width has at most kMaxWaste * cells + kFreeWaste cells.
 constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;
 constexpr Index kWord = 32;
 constexpr std::uint32_t kAllBits = 0xFFFFFFFF;
@@ -229,7 +229,7 @@ void TileLayout::Builder::add_tile(Index h, Index columns, Index width, Index ro
                             to_int32(layout_.rows_.size()), 0});
 }
 
-// Adds a row. After the last row of a tile, adds copies of it as padding.
+// Adds a row. After the last row of a tile, adds copies of that row as padding.
 void TileLayout::Builder::add_row(const Row& row) {
   const Tile& t = layout_.tiles_.back();
   layout_.has_several_visits_ |= row.visits != kOnlyVisit;

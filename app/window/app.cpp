@@ -48,7 +48,7 @@ Settings apply_options(Settings settings, const WindowOptions& options) {
 bool reads_more_findings(const Session& current, const Session& requested) {
   return std::ranges::any_of(view(current.view.id).findings, [&](const ViewFinding& needed) {
     return finding(needed.id).with_run && !view(requested.view.id).reads(needed.id) &&
-           needed.id != Findings::reference.id;  // every run with B provides it
+           needed.id != Findings::reference.id;  // every run with B provides the reference
   });
 }
 

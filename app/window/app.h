@@ -68,7 +68,7 @@ class App {
   WindowOptions options_;
   std::filesystem::path folder_;  // settings and autosaves
   State state_;
-  std::shared_ptr<const Trace> trace_before_preview_;  // pins refer to it in previews
+  std::shared_ptr<const Trace> trace_before_preview_;  // pins refer to this trace in previews
   Settings saved_;                                     // settings on disk
   Autosave autosave_;
   ImFontAtlas atlas_;

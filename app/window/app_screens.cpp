@@ -45,7 +45,7 @@ void App::draw_speaker(bool redraws) {
   if (has_input) frames_left_ = kSettleFrames;  // input for the speaker changes this window
 }
 
-// A presentation fills a monitor. Its end restores a window that was not full screen before.
+// A presentation fills a monitor. Afterwards, a window that was not full screen before is restored.
 void App::update_presentation() {
   if (std::exchange(is_presenting_, state_.presentation.is_on) == state_.presentation.is_on) return;
   if (is_presenting_) {
@@ -71,7 +71,7 @@ void App::swap_screens() {
   const std::optional<std::size_t> current = monitor_of(platform_.window_box(), monitors);
   if (!current || !platform_.is_full_screen()) return;
   platform_.fill_monitor((*current + 1) % monitors.size());
-  speaker_.reset();  // update_speaker() reopens it
+  speaker_.reset();  // update_speaker() reopens the window
   input_.redraw();
 }
 

@@ -21,7 +21,7 @@ struct DocumentationBlock {
   enum class Kind { Title, Heading, Paragraph, Item, Code, Table };
   Kind kind = Kind::Paragraph;
   std::string text{};                            // empty for a table
-  std::vector<std::vector<std::string>> rows{};  // rows of a table, header first, equally long
+  std::vector<std::vector<std::string>> rows{};  // table rows of equal length, header first
   bool operator==(const DocumentationBlock&) const = default;
 };
 

@@ -6,7 +6,7 @@
 
 namespace attnscope::window {
 
-// Position in a lesson or trace; a change of it is a navigation.
+// Position in a lesson or trace; a change of the position is a navigation.
 struct NavigationState {
   const Lesson* lesson = nullptr;
   std::size_t step = 0;

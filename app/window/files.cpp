@@ -122,7 +122,7 @@ bool is_input(const std::filesystem::path& path) {
   }
 }
 
-// Uses the current model if it accepts the file, else a bundled one. Keeps the text for
+// Uses the current model if it accepts the file, else a bundled model. Keeps the text for
 // return_to_text().
 RunView with_input(const std::filesystem::path& path, RunView next) {
   const std::string model = model_that_reads(path, next.run.model);

@@ -1,8 +1,8 @@
 // Queue of GLFW's input events between frames, in order of occurrence.
 //
 // After a busy period of the window, GLFW delivers all waiting events together. ImGui before 1.87
-// sees only the state at the start of a frame, so a click or drag between two frames would be lost;
-// the queue gives each frame only as many events as ImGui can distinguish.
+// sees only the state at the start of a frame, so a click or drag between two frames would be lost.
+// The queue gives each frame only as many events as ImGui can distinguish.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ struct KeyStroke {
   std::string key;         // "Left", "F11", or the key's letter "z"; empty for a typed character
   char32_t character = 0;  // 0 for a key
   bool control = false, shift = false, alt = false;
-  bool is_handled = false;  // an earlier receiver has used it
+  bool is_handled = false;  // an earlier receiver has used the key
 };
 
 class InputQueue {

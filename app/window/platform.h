@@ -25,7 +25,7 @@ class Platform {
 
   GLFWwindow* window() const { return window_; }
   // Returns a context that shares textures with the window's context, for use on any thread.
-  // Destroy it before the platform. Throws WorkError without OpenGL 4.3.
+  // Destroy the context before the platform. Throws WorkError without OpenGL 4.3.
   std::unique_ptr<GlContext> compute_context() const;
   bool can_compute() const { return compute_window_ != nullptr; }
   std::string describe() const;  // renderer name: "llvmpipe (LLVM 15.0.6, 256 bits)"
@@ -35,7 +35,7 @@ class Platform {
   void toggle_full_screen();  // on the monitor that shows most of the window
   void fill_monitor(std::optional<std::size_t> monitor);  // fills the monitor; nullopt: no effect
   ScreenBox window_box() const;                           // position and size
-  std::vector<ScreenBox> monitors() const;                // work areas
+  std::vector<ScreenBox> monitors() const;                // work area of each monitor
   // Opens a window that shares OpenGL objects with the first; the caller destroys it before the
   // platform. Throws WorkError on failure.
   GLFWwindow* open_second_window(const char* title, const ScreenBox& box) const;

@@ -38,8 +38,8 @@ struct RunState {
   std::string error;            // reason why the newest run failed; empty: it succeeded
   double busy_seconds = 0;      // duration of the current run so far; 0: no run
   Progress::Snapshot progress;  // progress of the current run
-  Index preview_of_tokens = 0;  // number of all tokens if the trace has only the first; else 0
-  Index preview_of_layers = 0;  // number of all layers if the trace has only the first; else 0
+  Index preview_of_tokens = 0;  // number of all tokens if the trace has only the first ones; else 0
+  Index preview_of_layers = 0;  // number of all layers if the trace has only the first ones; else 0
   bool is_generating = false;   // samples another token after each run
 
   bool is_preview() const { return preview_of_tokens > 0 || preview_of_layers > 0; }

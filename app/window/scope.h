@@ -11,7 +11,7 @@ namespace attnscope::window {
 
 enum class ChoiceScope { All, Layer, Head };
 
-// The choice of this scope at the view's layer and head; nullopt: a wider scope determines it.
+// The scope's choice at the view's layer and head; nullopt: a wider scope determines the choice.
 std::optional<Choice> scoped_variant(const RunView& run_view, ChoiceScope scope);
 std::optional<Choice> scoped_encoding(const RunView& run_view, ChoiceScope scope);
 

@@ -21,7 +21,7 @@ class ShutdownWatchdog {
   ShutdownWatchdog& operator=(const ShutdownWatchdog&) = delete;
 
   // unfinished_file: a requested file that is not complete; empty: none. If the process exits
-  // before completing it, the watchdog names the file on stderr, and the exit status is 1, not 0.
+  // before the file is complete, the watchdog names it on stderr, and the exit status is 1, not 0.
   void begin(std::string unfinished_file = "");
 
  private:

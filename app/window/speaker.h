@@ -15,8 +15,8 @@ namespace attnscope::window {
 
 class SpeakerWindow {
  public:
-  // `report`: path of the program's report; empty: none. This window's report is `report`.speaker.
-  // Throws WorkError if no second window can be opened.
+  // `report`: path of the program's report; empty: none. The speaker's window reports to
+  // `report`.speaker. Throws WorkError if no second window can be opened.
   SpeakerWindow(const Platform& platform, const std::filesystem::path& report);
   ~SpeakerWindow();
   SpeakerWindow(const SpeakerWindow&) = delete;

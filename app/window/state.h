@@ -82,7 +82,7 @@ struct State {
   }
   Findings pictured_findings() const;
   SharedSession pictured_session() const;
-  // Controls with an effect in the view. Includes layer and head if selections apply to them only.
+  // Controls with an effect in the view; layer and head if selections apply to one of either.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.is_on; }
   void notify(std::string text);        // the notice disappears by itself
@@ -104,7 +104,7 @@ struct State {
     std::shared_ptr<const Trace> trace;  // null: none
     HeadRef ref;
     const AttentionTap* tap = nullptr;  // null: no head
-    Index head = 0;                     // within its group
+    Index head = 0;                     // index within its group
   };
   PointedHead pointed() const;
   PointedHead pointed_at(const Hit& hit) const;  // the head at `hit`

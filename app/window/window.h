@@ -15,7 +15,7 @@ struct WindowOptions {
   std::optional<std::filesystem::path> session;  // session file to open
   std::optional<std::filesystem::path> open;  // any file that with_opened_file() in files.h accepts
   std::string tokens, key_tokens;             // token files if `open` contains tensors
-  std::optional<std::string> text, model;     // replace those of the session
+  std::optional<std::string> text, model;     // replace the session's text and model
   std::optional<std::filesystem::path> input;     // an image, pixels or a trajectory
   std::optional<std::string> target;              // target of models with source and target
   std::function<void(ViewSettings&)> apply_view;  // applies options of the view

@@ -22,7 +22,7 @@ struct CostRequest {
   std::vector<CostVariant> variants;
   std::vector<Index> lengths;  // numbers of tokens, ascending
   Index heads = 4, head_size = 64;
-  bool causal = false;     // for variants that support it; some are always causal
+  bool causal = false;     // for variants that support it; some variants are always causal
   bool measured = true;    // also measures time and memory
   double max_seconds = 5;  // predicted time of one operation; slower points are skipped
   std::size_t max_bytes = std::size_t{2} << 30;  // size of inputs; larger points are skipped

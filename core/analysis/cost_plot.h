@@ -15,7 +15,7 @@ std::string name_of(CostQuantity quantity);
 
 struct CostPlotOptions {
   CostQuantity quantity = CostQuantity::Time;
-  // Measured values (dots) and values by formula (dashed if both). Operations are always counted.
+  // Measured values (dots) and formula values (dashed next to dots). Operations are always counted.
   bool measured = true, formula = false;
   bool guides = true;  // published growth, through the last point of each variant
   double width = 900, height = 560;

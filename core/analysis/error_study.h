@@ -16,7 +16,7 @@ namespace attnscope {
 std::string error_study_refusal(const AttentionTap& tap);
 
 // Range of the errors over all seeds. An error is |A − Ã| / |A| in the Frobenius norm: 0 if the
-// weights Ã equal the softmax weights A, 1 if they are no better than zero weights.
+// weights Ã equal the softmax weights A, 1 if Ã is no better than zero weights.
 struct ErrorSpread {
   double min = 0, median = 0, max = 0;
 };

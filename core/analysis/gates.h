@@ -21,11 +21,11 @@ struct GateSet {
   std::vector<Row> rows;
   // Mean over components for each row and token; NaN: no gate.  [rows, L]
   Tensor mean;
-  Tensor deviation{}, least{}, most{};  // over components; undefined for scalar gates
+  Tensor deviation{}, least{}, most{};  // statistics over components; undefined for scalar gates
   Index components = 1;
   bool untrained = false;  // the gate's weights are 0, so that all gates are 0.5
 
-  double row_mean(Index row) const;  // over tokens with a gate; NaN if there are none
+  double row_mean(Index row) const;  // mean over tokens with a gate; NaN if no token has one
   double overall_mean() const;       // over all rows and their tokens
 };
 

@@ -16,8 +16,8 @@ bool has_two_sentences(const Trace& trace);
 struct BlockWeights {
   double weights[2][2];  // [from][to]
 };
-// Empty if the run lacks two sentences or did not store the map. skips_special: ignores queries and
-// keys that the tokenizer inserted ("[SEP]").
+// Empty if the run does not have two sentences, or did not store the map. skips_special: ignores
+// queries and keys that the tokenizer inserted ("[SEP]").
 std::optional<BlockWeights> block_weights(const Trace& trace, const HeadRef& ref,
                                           bool skips_special = false);
 

@@ -32,7 +32,7 @@ class Plane {
  public:
   explicit Plane(const Tensor& rows);                                        // [n, d], n >= 1
   std::vector<std::pair<double, double>> project(const Tensor& rows) const;  // [m, d]
-  double explained_fraction() const { return explained_; }  // of the variance, in [0, 1]
+  double explained_fraction() const { return explained_; }  // fraction of the variance, in [0, 1]
 
  private:
   std::vector<double> mean_, first_, second_;

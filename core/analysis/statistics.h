@@ -15,7 +15,7 @@ struct HeadStatistics {
   double distance = 0;        // tokens: sum_j a_ij |i - j|
   double first_token = 0;     // weight on key 0, over rows i >= 1
   double previous_token = 0;  // weight on key i - 1, over rows i >= 1
-  double same_token = 0;  // weight on earlier occurrences of the query's token, over rows with one
+  double same_token = 0;  // weight on earlier occurrences of the query's token, over rows with any
   double induction = 0;   // weight on tokens after an earlier occurrence of the query's
                           // token, if any (Olsson et al., 2022, arXiv:2209.11895)
 };
@@ -44,7 +44,7 @@ class HeadStatisticsSum {
 };
 
 // attention: [L_q, L_k], rows of non-negative weights. Key column c holds token
-// c - first_token_column; columns before it are memory and count towards entropy only.
+// c - first_token_column; earlier columns are memory and count towards entropy only.
 // tokens: ids of the L_q query tokens; if empty, same_token and induction are NaN.
 HeadStatistics head_statistics(const Tensor& attention, const std::vector<std::int32_t>& tokens,
                                Index first_token_column = 0);

@@ -199,7 +199,7 @@ WordGroups one_word_per_row(Index count) {
   return groups;
 }
 
-// A pair of words is allowed if any of its token pairs is.
+// A pair of words is allowed if any of its token pairs is allowed.
 Pattern merged(const Pattern& pattern, const WordPairs& pairs) {
   PatternBuilder builder(pattern.heads(), pairs.queries.count(), pairs.keys.count(),
                          pattern.rules());

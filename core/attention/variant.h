@@ -85,7 +85,7 @@ struct Needs {
 struct CostInput {
   const Values& values;
   const OperationResult& result;
-  Index head = 0;                      // within the operation
+  Index head = 0;                      // index within the operation
   Index queries = 0, keys = 0;         // L_q; number of key tokens before any reduction
   Index key_size = 0, value_size = 0;  // d_k, d_v
   double pairs = 0;                    // number of pairs that the head's pattern allows

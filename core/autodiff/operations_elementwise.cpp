@@ -257,7 +257,8 @@ Var dropout(const Var& x, double rate, std::uint64_t seed) {
   }
   if (rate == 0) return x;
   const float factor = static_cast<float>(1 / (1 - rate));
-  const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);  // of 2^24 random values
+  // Number of random values, out of 2^24, that set a number to 0.
+  const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);
   const std::uint64_t stream = Random(seed).bits();
   // The backward pass draws the factors again instead of storing them.
   const auto apply = [zeros, stream, factor](const Tensor& from) {

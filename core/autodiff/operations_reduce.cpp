@@ -95,7 +95,8 @@ void norm_row_backward(const float* x, const float* gradient, const float* gain,
   }
 }
 
-// Adds column sums to the gradient of `input`: of gradient * n (as above), or of gradient if !x.
+// Adds to the gradient of `input` the column sums of gradient * n (see above) or, if !x, of
+// gradient.
 void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& rows, const Tensor* x,
                         const RowStatistics& s) {
   constexpr Index kColumns = 64;

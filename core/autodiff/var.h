@@ -27,7 +27,7 @@ class Var {
   static Var parameter(Tensor value);              // requires a gradient
 
   const Tensor& value() const { return value_; }
-  Tensor& mutable_value() { return value_; }  // optimisers only
+  Tensor& mutable_value() { return value_; }  // for optimisers only
   const Shape& shape() const { return value_.shape(); }
   Index dim(Index axis) const { return value_.dim(axis); }
   Index rank() const { return value_.rank(); }

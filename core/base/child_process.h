@@ -14,8 +14,9 @@ struct ProgramResult {
 };
 
 // Runs program arguments[0] without input in a new process group. Calls `while_running` about ten
-// times per second. If that throws or this thread's work is cancelled (stop.h), ends the process
-// group with SIGTERM, waits for the program and rethrows. WorkError if it cannot be started.
+// times per second. If it throws or this thread's work is cancelled (stop.h), ends the process
+// group with SIGTERM, waits for the program and rethrows. Throws WorkError if the program cannot be
+// started.
 ProgramResult run_program(const std::vector<std::string>& arguments,
                           const std::function<void()>& while_running);
 

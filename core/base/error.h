@@ -1,5 +1,5 @@
 // Exceptions that end work early. A message is one line that names the place, the expected value
-// and the found value. The user sees it unchanged.
+// and the found value. The user sees the message unchanged.
 #pragma once
 
 #include <stdexcept>

@@ -111,7 +111,7 @@ void remove_leftovers(const std::filesystem::path& path) {
   }
 }
 
-// A temporary file being written. The destructor removes it unless finish() was called.
+// A temporary file being written. The destructor removes the file unless finish() was called.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) {

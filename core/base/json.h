@@ -60,7 +60,7 @@ class Json {
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
   ~Json();
-  static Json array(std::initializer_list<Json> list = {});  // an array even of pairs
+  static Json array(std::initializer_list<Json> list = {});  // an array, even of pairs
   static Json object();
 
   // JsonError for a syntax error, with its byte offset, or for nesting deeper than kMaxDepth. The

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kMega = 1024.0 * 1024, kGiga = 1024 * kMega;
 
-// Reads the number in a file. Returns 0 if there is no file or its text is no number ("max").
+// Reads the number in a file. Returns 0 without a file, or if its text is no number ("max").
 std::size_t number_in_file(const char* file) {
   std::ifstream stream(file);
   std::uint64_t number = 0;

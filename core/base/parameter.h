@@ -71,7 +71,7 @@ struct Parameter {
   bool optional = false;                  // no default: may be unset
   std::string unset_label = "automatic";  // label of an unset optional parameter, one or two words
   ParameterScope scope{};
-  Value initial{};  // default; if there is none, the value that the window offers first
+  Value initial{};  // default, or else the value that the window offers first
   // A value that shows the parameter's effect on a text of `length` tokens; empty: use `initial`.
   std::function<Value(Index length)> illustrative_default{};
   ParameterLimits limits{};

@@ -51,8 +51,8 @@ std::string rounded_count(Index parameters) {
   return brief(count / kThousand, 2) + " thousand";
 }
 
-// Distinctive property of the attention: the variant unless it is full attention, else the position
-// encoding, shortened: "RoPE" for "RoPE, rotary".
+// Distinctive property of the attention: the variant or, for full attention, the position encoding,
+// shortened ("RoPE" for "RoPE, rotary").
 std::string attention_label(const ModelConfig& config) {
   const HeadGroup& group = config.groups.front().front();
   if (group.variant.id != default_variant().id) return variant(group.variant.id).label;

@@ -136,7 +136,7 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   for (const std::string& name : names) {
     if (model_card(name).task != "text") continue;  // the default model reads text
     const auto [variant, encoding] = choice_ids(name);
-    // A model with another variant represents only its variant, which may imply its encoding.
+    // A model with another variant represents only this variant, which may imply the encoding.
     if (variant != default_ids.first) {
       models.insert_or_assign(variant, name);
     } else if (encoding != default_ids.second) {

@@ -36,7 +36,7 @@ struct Checkpoint {
 Checkpoint load_checkpoint(const std::string& name_or_folder);
 // Frames `text` as a user's turn. Throws InputError if the chat template is missing or unknown.
 std::string chat_turn(const Checkpoint& checkpoint, std::string_view text);
-// Folder or GGUF file that load_checkpoint() reads. Throws InputError if it is missing.
+// Folder or GGUF file that load_checkpoint() reads. Throws InputError if the path is missing.
 std::filesystem::path model_path(const std::string& name_or_folder);
 
 // Tower (encoder) that a name selects in a model such as CLIP: "vision_model" for

@@ -72,7 +72,7 @@ class DecoderReader {
     if (c_.embedding.norm) norm(prefix_ + names_.embedding_norm, "embed.norm", c_.width);
   }
 
-  // Reads an embedding narrower than the model: multiplies it by its projections.
+  // Reads an embedding narrower than the model, and multiplies the embedding by its projections.
   void read_narrow_table(const std::string& table) {
     const std::string in = prefix_ + names_.projected_in + ".weight",
                       out = prefix_ + names_.projected_out + ".weight";

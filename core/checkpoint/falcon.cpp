@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// ALiBi with slopes divided by sqrt(d_k): Falcon adds it before scaling the scores.
+// ALiBi with slopes divided by sqrt(d_k): Falcon adds the bias before scaling the scores.
 Choice scaled_alibi(const ModelConfig& config) {
   Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
   std::vector<double> slopes = default_slopes(config.heads);

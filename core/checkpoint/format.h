@@ -41,7 +41,7 @@ CheckpointFormat transformer_xl_format();
 CheckpointFormat decision_transformer_format();
 
 // Models with at least this many weights keep 16-bit matrices (Model::narrow), which need half the
-// memory of floats; smaller models convert them to floats for speed. Quantised ones remain so.
+// memory of floats; smaller models convert them to floats for speed. Quantised ones stay quantised.
 inline constexpr Index kMinNarrowWeights = Index{1} << 22;
 
 // True if two stored tensors are bitwise equal, or if one is missing.

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-// Rows of a table; 0 if it is missing.
+// Number of rows of a table; 0 if the table is missing.
 Index table_rows(const GgufMetadata& in, const std::string& name) {
   if (!in.has_tensor(name)) return 0;
   const Shape& shape = in.tensor(name).shape;

@@ -137,7 +137,7 @@ GgufLayout read_gemma(GgufMetadata& in) {
   return layout;
 }
 
-// Common parts of Gemma 2 and 3. Files do not store the score scale. As in llama.cpp, it is
+// Common parts of Gemma 2 and 3. Files do not store the score scale. As in llama.cpp, the scale is
 // 1/sqrt(head size), but 1/sqrt(width / heads) for models with `odd_layers` layers.
 void add_gemma2(GgufMetadata& in, GgufLayout& layout, Index odd_layers) {
   const GgufSizes& sizes = layout.sizes;

@@ -53,7 +53,7 @@ class ModelStore {
   using FileStamps = std::vector<std::pair<std::filesystem::file_time_type, std::uintmax_t>>;
   static FileStamps file_stamps(const std::vector<std::filesystem::path>& files);
 
-  static constexpr std::size_t kMaxCheckpoints = 2;  // cached in addition to those in use
+  static constexpr std::size_t kMaxCheckpoints = 2;  // cached besides checkpoints in use
   static constexpr std::size_t kMaxContexts = 1;
 
   SharedCache<Checkpoint, FileStamps> checkpoints_{kMaxCheckpoints};

@@ -217,7 +217,8 @@ void move_reformer_layer(WeightMover& mover, const std::string& from, Index laye
   }
   mover.linear(self + "value", attn, "v", c.width, inner, false);
   mover.linear(from + "attention.output.dense", attn, "o", inner, c.width, false);
-  for (const std::string& name : mover.reader().names_with_prefix(self)) {  // of older versions
+  // Tensors of older versions.
+  for (const std::string& name : mover.reader().names_with_prefix(self)) {
     if (name.find("mask_value") != std::string::npos) mover.reader().ignore(name);
   }
   const std::string ffn = from + "feed_forward.";

@@ -38,7 +38,7 @@ struct CheckpointSource {
   std::function<StoredTensors()> read_tensors{};
   // Throws InputError if there is no usable tokenizer.
   std::function<std::shared_ptr<const Tokenizer>()> read_tokenizer{};
-  // Tokenizer of the generated text if it differs from that of the input; else null.
+  // Tokenizer of the generated text if the input has a different tokenizer; else null.
   std::function<std::shared_ptr<const Tokenizer>()> read_target_tokenizer{};
   // Jinja chat template (core/text/chat_template.h); empty: none. Throws InputError if invalid.
   std::function<std::string()> read_chat_template = [] { return std::string(); };

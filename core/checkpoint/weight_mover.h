@@ -37,8 +37,8 @@ class WeightMover {
   // Moves a position table without its first `skipped` rows.
   void positions(const std::string& theirs, const std::string& ours, Index rows, Index skipped,
                  Index width);
-  // Moves `theirs` to "output.weight" if the output is untied. If it is tied, throws InputError
-  // unless `theirs` is missing or equal to `embedding`.
+  // Moves `theirs` to "output.weight" if the output is untied. If the output is tied, throws
+  // InputError unless `theirs` is missing or equal to `embedding`.
   void output(const std::string& theirs, const std::string& embedding);
   // Moves the bias of the logits from the first of these names that exists.
   void output_bias(const std::vector<std::string>& theirs, const Shape& shape);

@@ -16,7 +16,7 @@ struct Continuation {
   std::vector<std::int32_t> ends;    // end-of-sequence ids
 };
 
-// rows: number of leading rows of the run's image in the prompt; -1: half of them. Throws
+// rows: number of leading rows of the run's image in the prompt; -1: half of the rows. Throws
 // InputError for masked and trajectory models, which generate no tokens.
 Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& config,
                           const RunSpec& spec, Index rows);

@@ -35,7 +35,7 @@ std::vector<std::vector<HeadChoice>> head_choices(const ModelConfig& config) {
   return heads;
 }
 
-// `listed` indices or, if empty, 0 to count - 1. Throws InputError if one is out of range.
+// `listed` indices or, if empty, 0 to count - 1. Throws InputError if an index is out of range.
 std::vector<Index> indices(const std::vector<Index>& listed, Index count, const std::string& path) {
   std::vector<Index> result = listed;
   if (listed.empty()) {

@@ -26,8 +26,8 @@ struct ErrorStudySettings {
   bool operator==(const ErrorStudySettings&) const = default;
 };
 
-// Finding "replaced". position: the token to replace (default: near the middle). by: id of its
-// replacement (default: the replaced id minus 1).
+// Finding "replaced". position: the token to replace, by default near the middle. by: id of the
+// replacement, by default the replaced id minus 1.
 struct ReplacementSettings {
   std::optional<Index> position{}, by{};
   bool operator==(const ReplacementSettings&) const = default;

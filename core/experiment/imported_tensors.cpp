@@ -183,7 +183,7 @@ void append_layers(const StoredTensor& array, const std::string& label,
   }
 }
 
-// Null if the array is missing; throws InputError if it is unreadable.
+// Null if the array is missing; throws InputError if the array is unreadable.
 const StoredTensor* find(const FileContents& contents, const std::string& name) {
   if (const auto reason = contents.unreadable.find(name); reason != contents.unreadable.end()) {
     throw InputError(reason->second);

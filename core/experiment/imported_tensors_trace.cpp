@@ -79,8 +79,8 @@ std::vector<TraceToken> trace_tokens(const std::vector<std::string>& notation, I
   return tokens;
 }
 
-// Pattern of imported attention: the pairs with non-zero weights. It is full or causal if these are
-// all pairs, or all causal pairs, in every head.
+// Pattern of imported attention: the pairs with non-zero weights. The pattern is full if every head
+// has all pairs, and causal if every head has all causal pairs.
 Pattern derive_pattern(const Tensor& attention) {
   const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
   bool is_non_causal = false, lacks_causal = false, has_zero = false;

@@ -22,7 +22,8 @@ struct ModelInput {
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
                        std::vector<TraceToken> tokens, bool needs_losses);
 
-// Tokens of the run, cut to the model's context; empty for trajectories. Adds a note if it cuts.
+// Tokens of the run, cut to the model's context; empty for trajectories. Adds a note about cut
+// tokens.
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
                                        const RunSpec& spec, std::vector<std::string>& notes);
 

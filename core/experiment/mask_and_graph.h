@@ -17,7 +17,7 @@ inline constexpr const char* kGraph = "graph";
 Choice mask_choice(const MaskRows& rows);
 
 // Choice of `graph` with these edges (pairs of tokens). Copies other parameters from `previous` if
-// that is a choice of `graph`.
+// `previous` is a choice of `graph`.
 Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool is_directed,
                     const std::optional<Choice>& previous = std::nullopt);
 

@@ -40,8 +40,8 @@ class ExperimentRun {
   void report_to(std::shared_ptr<Progress> progress);
   // Receiver of the layers of large models during a run.
   struct LayerWatch {
-    // Receives a trace of the layers computed so far and the total number of layers. The trace is
-    // that of a model with fewer layers and no output head.
+    // Receives a trace of the layers computed so far and the total number of layers. The trace
+    // describes a model with fewer layers and no output head.
     std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
     Index min_parameters = kMinShownParameters;
     double delay = kPreviewDelay, interval = kLayerInterval;  // seconds
@@ -80,7 +80,7 @@ bool shows_layers(const ModelConfig& config, Index min_parameters = kMinShownPar
 // "layers 1 to 3 of 22"
 std::string first_layers_label(Index layers, Index total);
 // Number of warm runs, whose median time is reported, after a first run of this duration. Returns 0
-// if the first run took too long to repeat; then its time is reported.
+// if the first run took too long to repeat; the first run's time is then reported.
 Index warm_runs_after(double milliseconds);
 
 }  // namespace attnscope

@@ -64,7 +64,7 @@ struct RunSpec {
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   std::optional<bool> causal;
-  std::vector<GroupChoice> groups;  // override these choices; later groups override earlier ones
+  std::vector<GroupChoice> groups;  // override the choices above; the last group wins
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
   Index max_tokens = 0;                      // number of leading tokens to use; 0: all

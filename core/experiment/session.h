@@ -19,15 +19,15 @@ struct RunView {
 
 // Run A, and run B if there is one to compare with.
 struct Session : RunView {
-  std::optional<RunView> b{};  // only layer, head and part of its view are used
+  std::optional<RunView> b{};  // only layer, head and part of b's view are used
   bool operator==(const Session&) const = default;
 };
 
 // True if two sessions produce the same trace; their views may differ.
 bool same_run(const Session& x, const Session& y);
 
-// Reference run: run B or, without run B, the run without its interventions; nullopt if it has
-// none.
+// Reference run: run B or, without run B, the run without its interventions; nullopt if it has no
+// interventions.
 std::optional<Session> reference_of(const Session& session);
 
 }  // namespace attnscope

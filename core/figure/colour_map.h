@@ -30,10 +30,11 @@ struct ColourMap {
 // The categorical map, for views that colour by kind; not offered to the user.
 inline constexpr const char* kCategories = "categories";
 
-const std::vector<ColourMap>& colour_maps();       // user-selectable; "viridis" first
-const ColourMap& colour_map(std::string_view id);  // also kCategories; throws InputError
+const std::vector<ColourMap>& colour_maps();  // user-selectable; "viridis" first
+// Also accepts kCategories; throws InputError if unknown.
+const ColourMap& colour_map(std::string_view id);
 
-// Id of the diverging map whose middle contrasts with the background, but less than its ends do.
+// Id of the diverging map whose middle contrasts with the background, but less than the map's ends.
 const char* diverging_colours(const Theme& theme);
 
 }  // namespace attnscope

@@ -38,7 +38,7 @@ struct LineChart {
 };
 
 DisplayList draw(const LineChart& chart, const Theme& theme);
-// Draws with another text measure, for example that of the screen.
+// Draws with another text measure, for example the screen's.
 DisplayList draw(const LineChart& chart, const Theme& theme, const TextMeasure& measure);
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxPixels = 16384;  // per side
+constexpr double kMaxPixels = 16384;  // maximum pixels per side
 constexpr double kUnitsPerInch = 96, kPointsPerInch = 72;
 constexpr double kPointsPerUnit = kPointsPerInch / kUnitsPerInch;
 constexpr int kBytesPerPixel = 4;

@@ -214,7 +214,7 @@ EdgeList parse_edges(const std::string& text, const std::string& name) {
     }
     arrows += *is_arrow ? 1 : 0;
     edges.emplace(from, to);
-    if (edges.size() > kMaxEdges) break;  // reported below
+    if (edges.size() > kMaxEdges) break;  // the error is reported below
   }
   EdgeList list;
   for (const auto& [from, to] : edges) list.edges.push_back({from, to});
@@ -236,7 +236,7 @@ EdgeList read_edges(const std::filesystem::path& path) {
       for (Index j = list.is_directed ? 0 : i + 1; j < size; ++j) {
         if (i != j && matrix(i, j) != 0) list.edges.push_back({i, j});
       }
-      if (list.edges.size() > kMaxEdges) break;  // reported below
+      if (list.edges.size() > kMaxEdges) break;  // the error is reported below
     }
     return check_edges(std::move(list), name);
   }

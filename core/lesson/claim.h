@@ -50,8 +50,8 @@ struct ClaimCheck {
 // Throws InputError if the traces lack the layer, head, query or key.
 ClaimCheck check(const Claim& claim, const Traces& traces);
 
-// Formats the measured value with its limits: "0.93 (at least 0.9)"; "5" if it equals a limit;
-// "below 1e-5" if the only limit is a small maximum.
+// Formats the measured value with its limits: "0.93 (at least 0.9)"; "5" if the value equals a
+// limit; "below 1e-5" if the only limit is a small maximum.
 std::string measured_text(const Claim& claim, const ClaimCheck& result);
 
 }  // namespace attnscope

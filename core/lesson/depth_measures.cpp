@@ -15,7 +15,7 @@ const ExitWork& exit_work(const Traces& traces) {
   if (!work) {
     throw InputError("the claim requires early-exit statistics, which the view does not compute");
   }
-  return *work;  // the traces own it
+  return *work;  // the traces own the finding
 }
 
 // Fraction of tokens whose most likely exit, by the distribution q, is the oracle's exit.

@@ -36,7 +36,7 @@ struct Lesson {
 // Throws InputError with the file and the invalid member.
 Lesson load_lesson(const std::filesystem::path& path);
 
-// Lessons in assets/lessons, ordered by file name. Throws InputError if one is invalid.
+// Lessons in assets/lessons, ordered by file name. Throws InputError if a lesson is invalid.
 std::vector<Lesson> bundled_lessons();
 // Loads a bundled lesson by its id, or a file. Throws InputError if neither exists.
 Lesson find_lesson(const std::string& id_or_file);

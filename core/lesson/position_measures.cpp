@@ -91,7 +91,7 @@ double factor(const Traces& traces, const Claim& claim) {
   return *value;
 }
 
-// Sum of the magnitudes of the position terms in the query's scores, relative to that of all terms.
+// Sum of the magnitudes of position terms in the query's scores, relative to the sum of all terms.
 double position_share(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Dereferences a finding of the step's view. Throws InputError if it is missing or has a problem.
+// Dereferences a finding of the step's view. Throws InputError if the finding is missing or failed.
 template <class T>
 const T& require_finding(const std::shared_ptr<const T>& found, const char* what) {
   if (found == nullptr) {

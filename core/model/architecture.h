@@ -38,7 +38,7 @@ struct LayerRuns {
 
 struct Architecture : Info {
   Reads reads = Reads::Tokens;
-  bool has_encoder = false;  // its JSON has "encoder_variant", "encoder_position"
+  bool has_encoder = false;  // JSON has "encoder_variant", "encoder_position"
   bool has_exits = false;    // supports early exits
   bool has_segments = false;
   bool has_self_attention = true;  // the decoder has self-attention
@@ -52,7 +52,7 @@ struct Architecture : Info {
   std::function<Output(Pass&, const Batch&)> run;
   // Layers that run for an input length. Empty: all layers run once, on all tokens.
   std::function<std::vector<LayerRuns>(const ModelConfig&, RunLength)> layer_runs;
-  // Components of Address in which its taps differ.
+  // Components of Address in which the architecture's taps differ.
   std::function<AddressParts(const ModelConfig&)> parts;
 };
 

@@ -147,7 +147,7 @@ bool is_uniform(const ModelConfig& config);
 // Head groups of the encoder's layers; empty without an encoder.
 std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config);
 
-// Input encoding that all groups share, or null. Throws InputError if only some groups have it.
+// Input encoding that all groups share, or null. Throws InputError if only some groups have one.
 const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups);
 const Choice* input_encoding(const ModelConfig& config);
 

@@ -13,7 +13,7 @@ namespace attnscope {
 struct GeneratorOptions {
   Backend* backend = nullptr;  // null: the CPU
   // When the context is full, the generator retains half a context of tokens: the first `kept`
-  // tokens (BOS) and the latest tokens. It processes them again, with positions from 0.
+  // tokens (BOS) and the latest tokens. It processes these tokens again, with positions from 0.
   Index kept = 0;
   std::vector<std::int32_t> source{};    // source of an encoder-decoder
   std::optional<double> exit{};          // early-exit confidence threshold (exits.h)

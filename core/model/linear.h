@@ -14,7 +14,7 @@ Var linear(const Var& x, const NarrowMatrix& w, const Var& bias);
 // x w^T with w [out, in].
 Var linear_transposed(const Var& x, const Var& w);
 
-// x w + bias with the weights of these names; no bias is added if the model has none of this name.
+// x w + bias with the weights of these names; no bias is added without a weight of that name.
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias);
 Var apply_activation(Activation activation, const Var& x);
 Var embed_tokens(const Model& model, const IntTensor& ids);  // [B, L] -> [B, L, e]

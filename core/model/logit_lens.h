@@ -26,7 +26,7 @@ struct LogitLens {
 // over depth.  [L, vocabulary]
 Tensor layer_logits(const Model& model, const Trace& trace, Index layer);
 
-// Uses the taps of a run of this model; throws WorkError if they are missing. Processes one layer
+// Uses the taps of a run of this model; throws WorkError if taps are missing. Processes one layer
 // and a few positions at a time to limit memory.
 LogitLens logit_lens(const Model& model, const Trace& trace);
 

@@ -30,8 +30,8 @@ Model make_model(const ModelConfig& config, std::uint64_t seed);
 
 // Returns the model with other head groups. Every head keeps the weights of its variant and
 // encoding. Missing weights are listed in `untrained`. They get illustrative values for `tokens`
-// tokens (0: unknown) if their WeightInfo defines them, else initial values; neither depends on the
-// grouping. All other weights are shared. Throws InputError for incompatible combinations.
+// tokens (0: unknown) if their WeightInfo defines such values, else initial values; neither depends
+// on the grouping. All other weights are shared. Throws InputError for incompatible combinations.
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
                   bool causal, Index tokens = 0);
 
@@ -82,7 +82,7 @@ struct ForwardOptions {
   const Retrieval* retrieval = nullptr;
   std::uint64_t dropout_seed = 0;  // seed of all random numbers in training
   bool training = false;
-  Work* work = nullptr;          // incremented; null: not counted
+  Work* work = nullptr;          // counter to increment; null: none
   Progress* progress = nullptr;  // receives the current layer
   // Called after each recorded layer of a stack, with the number of layers recorded so far.
   std::function<void(Stack stack, Index layers)> layer_recorded{};

@@ -12,8 +12,8 @@ namespace attnscope {
 // Two sites with the same prefix share their weights (Universal Transformer).
 struct Site {
   std::string prefix;                              // "layers.3.", "encoder.layers.0."
-  Address address;                                 // address of its taps
-  const std::vector<HeadGroup>* groups = nullptr;  // head groups of its self-attention
+  Address address;                                 // address of the site's taps
+  const std::vector<HeadGroup>* groups = nullptr;  // head groups of the layer's self-attention
   bool causal = true;
   // Prefix of the taps and head groups of a layer that shares another layer's weights; empty:
   // `prefix`.

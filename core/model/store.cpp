@@ -41,7 +41,7 @@ struct NearContext {
 };
 
 // The k nearest keys of a row. Single-precision distances select candidates; double-precision
-// distances rank them.
+// distances rank the candidates.
 std::vector<NearContext> nearest_contexts(const Store& store, const float* x, Index k) {
   const Index count = store.keys.dim(0), size = store.keys.dim(1);
   std::vector<float> distances(static_cast<std::size_t>(count));

@@ -52,10 +52,10 @@ struct WeightSpec {
   // Initial value, deterministic in the seed; empty: an optional weight without initial value.
   std::function<Tensor(std::uint64_t seed)> initial{};
   bool optional = false;
-  std::string owner{};     // id of the variant, architecture, ... that requires it; empty: a block
+  std::string owner{};     // id of the variant, architecture, ... with this weight; empty: a block
   bool constant = false;   // not trained by gradients (WeightTraining)
   double upper_bound = 0;  // upper limit and factor of updates (WeightTraining::max); 0: none
-  std::string help{};      // help text of its Info: "The span of each head."
+  std::string help{};      // help text of the weight's Info: "The span of each head."
 };
 
 std::vector<WeightSpec> weight_specs(const ModelConfig& config);

@@ -90,8 +90,8 @@ struct WeightInfo {
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
   // Illustrative value, for a model that was not trained with the variant or encoding. Set only if
-  // it shows more than `initial` does; empty: use `initial`. Only the first Situation::keys entries
-  // of a weight of fixed length matter (all entries if keys is 0).
+  // this value shows more than `initial`; empty: use `initial`. Only the first Situation::keys
+  // entries of a weight of fixed length matter (all entries if keys is 0).
   std::function<Tensor(const Shape&, const Situation&, const Values&)> illustrative{};
   WeightFile file{};
   WeightTraining training{};
@@ -127,8 +127,8 @@ struct Info {
   }
 };
 
-// Checks that each weight that `values` need is present (unless optional) and has its shape.
-// `requires_state`: states (WeightFile::state) must be present, too. InputErrors: "pos.bias:
+// Checks that each weight that `values` need is present (unless optional) and has its shape. If
+// `requires_state`, states (WeightFile::state) must be present, too. InputErrors: "pos.bias:
 // missing", "pos.bias: expected shape [4, 9], found [4, 7]".
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
                    const NamedVars& weights, bool requires_state = false);

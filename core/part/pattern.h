@@ -54,8 +54,8 @@ class Pattern {
   const StorageVector<Run>& runs() const { return runs_; }
   const StorageVector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
 
-  // Rows reordered for kernels (arrangement.h). The first call computes them; copies of the pattern
-  // share them. Thread-safe. Throws Stopped.
+  // Rows reordered for kernels (arrangement.h), computed by the first call and shared by copies of
+  // the pattern. Thread-safe. Throws Stopped.
   std::shared_ptr<const Arrangement> arrangement() const;
 
  private:

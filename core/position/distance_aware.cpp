@@ -17,7 +17,7 @@ WeightInfo head_weight(const char* name, const char* help, IllustrativeWeights i
           .illustrative = std::move(illustrative)};
 }
 
-// Negative α, so that all heads prefer near keys. The first heads prefer them most.
+// Negative α, so that all heads prefer near keys. The first heads prefer near keys most.
 Tensor negative_alphas(const Shape& shape, const Situation&, const Values&) {
   const std::vector<double> slopes = default_slopes(shape[0]);
   Tensor alpha(shape);  // [h]

@@ -1,5 +1,5 @@
 // Illustrative initial position weights (WeightInfo::illustrative), for an encoding selected in a
-// model that was trained with another one.
+// model that was trained with another encoding.
 #pragma once
 
 #include "core/part/info.h"

@@ -76,7 +76,7 @@ Encoding learned_encoding() {
                   return {n.context, n.model};
                 },
                 .initial = initial_normal(0.02),
-                // Their norm is similar to the norm of trained token embeddings.
+                // The vectors' norm is similar to the norm of trained token embeddings.
                 .illustrative = illustrative_positions(0.1),
                 .used = [](const Values& values) { return !is_axial(values); }},
                {.name = "pos.row",

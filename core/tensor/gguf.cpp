@@ -39,7 +39,7 @@ enum class ValueType : std::uint32_t {
   I64,
   F64
 };
-// Minimum size of a value in bytes. Of strings and arrays it is the size of their header.
+// Minimum size of a value in bytes. For strings and arrays, the size of their header.
 constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8};
 
 struct FormatName {

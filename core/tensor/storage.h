@@ -40,7 +40,7 @@ template <class T>
 using StorageVector = std::vector<T, StorageAllocator<T>>;
 
 struct StorageStatistics {
-  std::size_t live_bytes = 0;     // in use
+  std::size_t live_bytes = 0;     // bytes in use
   std::size_t peak_bytes = 0;     // maximum of live_bytes since program start or reset
   std::size_t cached_bytes = 0;   // cached for reuse
   std::size_t fresh_blocks = 0;   // allocated from the system since program start

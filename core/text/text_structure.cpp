@@ -122,7 +122,7 @@ class OpenBrackets {
     by_closer_[closer].push_back({open_.size(), character});
     open_.push_back(character);
   }
-  // Closes the innermost match and discards unmatched brackets inside it; nullopt if none matches.
+  // Closes the innermost match and discards unmatched brackets inside it; nullopt without a match.
   std::optional<std::size_t> close(std::string_view closer) {
     const auto found = by_closer_.find(closer);
     if (found == by_closer_.end()) return std::nullopt;

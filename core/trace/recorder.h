@@ -1,4 +1,4 @@
-// Recorder: writes a model's intermediate results into a trace. Without a trace it does nothing.
+// Recorder: writes a model's intermediate results into a trace. Without a trace: no effect.
 #pragma once
 
 #include "core/autodiff/var.h"

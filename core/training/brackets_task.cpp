@@ -1,6 +1,7 @@
-// Nested brackets of four kinds: the last open bracket determines the closing one. Its distance
-// grows with the nesting, so that adaptive computation time has easy and hard tokens (Dehghani et
-// al., 2018, Universal transformers, arXiv:1807.03819; Graves, 2016, arXiv:1603.08983).
+// Nested brackets of four kinds: the last open bracket determines the closing one. The distance
+// between the two grows with the nesting, so that adaptive computation time has easy and hard
+// tokens (Dehghani et al., 2018, Universal transformers, arXiv:1807.03819; Graves, 2016,
+// arXiv:1603.08983).
 #include <string_view>
 #include <vector>
 

@@ -26,7 +26,7 @@ struct Evaluation {
 
   void add(const Evaluation& other);
   double loss() const;           // nats per token
-  double bits_per_byte() const;  // including first tokens
+  double bits_per_byte() const;  // bits per byte, including first tokens
   double mean_layers() const;
 };
 

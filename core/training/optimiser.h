@@ -27,7 +27,7 @@ class AdamW {
   void set_upper_bounds(std::map<std::string, double> bounds) { upper_bounds_ = std::move(bounds); }
 
   // Updates every parameter with a gradient and clears the gradients. Returns the gradient norm
-  // before clipping; if it is not finite, no parameter changes.
+  // before clipping; if the norm is not finite, no parameter changes.
   double step(NamedVars& parameters, double rate);
 
   // State for resuming: first and second moments by parameter, and the number of steps.

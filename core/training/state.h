@@ -10,7 +10,7 @@
 namespace attnscope {
 
 struct TrainingState {
-  Index step = 0;  // completed steps; with the seed, they determine data order and dropout
+  Index step = 0;  // completed steps; step and seed determine data order and dropout
   NamedVars weights;
   std::map<std::string, AdamW::Moments> moments;
   Index optimiser_steps = 0;

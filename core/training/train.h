@@ -27,7 +27,7 @@ struct TrainingPlan {
   std::vector<std::filesystem::path> text;      // training files: texts or images
   std::vector<std::filesystem::path> held_out;  // not used in training or byte-pair encoding
   double held_out_share = 0;     // fraction at the end of each text, or of the images, held out
-  std::filesystem::path folder;  // for checkpoint and log
+  std::filesystem::path folder;  // folder of checkpoint and log
   Index steps = 2000;
   Index batch = 12;       // sequences per step
   Index micro_batch = 0;  // sequences at a time, accumulating gradients; 0: whole batch
@@ -56,20 +56,20 @@ Index sequence_length(const TrainingPlan& plan);  // tokens per sequence
 // Score on held-out data; NaN for numbers that do not apply.
 struct Score {
   double loss = std::numeric_limits<double>::quiet_NaN();           // nats per token
-  double bits_per_byte = std::numeric_limits<double>::quiet_NaN();  // of text
-  double accuracy = std::numeric_limits<double>::quiet_NaN();       // of top-1 predictions
+  double bits_per_byte = std::numeric_limits<double>::quiet_NaN();  // bits per byte of text
+  double accuracy = std::numeric_limits<double>::quiet_NaN();       // accuracy of top-1 predictions
 };
 
 struct TrainingProgress {
-  Index step = 0, steps = 0;  // completed steps, total
-  double loss = 0;            // nats per token, this step
-  Score held_out;             // at the last evaluation
+  Index step = 0, steps = 0;  // completed steps; total steps
+  double loss = 0;            // nats per token of this step
+  Score held_out;             // score at the last evaluation
   double tokens_per_second = 0, seconds_left = 0;
 };
 
 struct TrainingResult {
   double loss = 0;                 // nats per token of the last step; NaN if no step was left
-  Score held_out;                  // on all held-out data
+  Score held_out;                  // score on all held-out data
   std::vector<std::string> notes;  // limitations of the numbers, for the user
 };
 

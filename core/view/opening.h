@@ -27,7 +27,7 @@ struct OpenedModel {
 };
 
 // Switches a run to another model. If the models were trained on different kinds of input, the new
-// model opens with its trained settings and reads the last input of the new kind, else the first
+// model opens with its trained settings and reads the last input of its kind, else the first
 // compatible sample. The new model's recommended view opens if the current view is the initial one
 // (map) or recommended for the previous model. If the folder is unreadable, only the model changes.
 OpenedModel with_model(const RunView& current, const std::string& model,
@@ -41,7 +41,7 @@ std::string model_that_reads(const std::filesystem::path& file, const std::strin
 // Replaces the input by a text; switches to the default model if the current one reads no text.
 RunView with_text(const std::string& text, const RunView& current);
 
-// Run and view of a newly opened model. Throws InputError if it cannot be read.
+// Run and view of a newly opened model. Throws InputError if the model cannot be read.
 RunView open_model(const std::string& model);
 
 }  // namespace attnscope

@@ -165,8 +165,8 @@ struct ViewControls {
   std::string word_merging_refusal{};    // reason why this run has no pieces to merge; else empty
   std::string special_tokens_refusal{};  // reason why no special token can be hidden; else empty
   std::vector<Parameter> parameters{};   // the view's parameters, with ranges that fit the run
-  std::map<std::string, std::string, std::less<>> idle{};  // key -> reason why it has no effect
-  std::optional<Animation> animation{};                    // its range fits the run
+  std::map<std::string, std::string, std::less<>> idle{};  // key -> reason for having no effect
+  std::optional<Animation> animation{};                    // with a range that fits the run
 
   void hide_colours();
 };
@@ -204,8 +204,9 @@ struct ViewOptions {
 
 // Runs for which a view has content. Members may be empty.
 struct ViewContent {
-  // Reason why a run has no content for the view, one sentence for tooltips; empty if it has. The
-  // view bar hides views with an objection; menu and palette disable them and show the reason.
+  // Reason why a run has no content for the view, one sentence for tooltips; empty if there is
+  // content. The view bar hides views with an objection; menu and palette disable them and show the
+  // reason.
   std::function<std::string(const Trace&)> objection{};
   // Configures a session so that the view has content: a sparse variant, a run to compare with.
   std::function<void(Session&)> example{};

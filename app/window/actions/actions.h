@@ -32,16 +32,16 @@ struct Action {
   std::string label;  // "Export picture…", for menus and the palette
   std::string help;   // one sentence
   Menu menu = Menu::File;
-  std::vector<Shortcut> shortcuts;  // menus show the first
+  std::vector<Shortcut> shortcuts;  // menus show the first shortcut
   std::function<void(State&)> run;
   std::function<bool(const State&)> enabled = [](const State&) { return true; };
   std::function<bool(const State&)> checked = {};  // if present, the action has a tick
   bool starts_group = false;                       // the menu draws a separator above it
   // Reason why the action is disabled or has no effect; empty: none given.
   std::function<std::string(const State&)> refusal{};
-  std::function<bool(const State&)> keys_enabled{};  // additional condition for its shortcuts
-  bool in_menu = true;                               // false: only shortcuts and the palette run it
-  std::string view{};  // id of the view with a button for it; empty: none
+  std::function<bool(const State&)> keys_enabled{};  // additional condition for the shortcuts
+  bool in_menu = true;                               // false: run by shortcuts and the palette only
+  std::string view{};  // id of the view with a button for the action; empty: none
   std::function<bool(const State&)> has_button{};  // condition for the button; empty: always shown
 };
 

@@ -225,7 +225,7 @@ void add_draw_actions(std::vector<Action>& list) {
   list.back().starts_group = true;
   add("mask_paint", "Allow or forbid", "Switch painting between allowing and forbidding pairs.",
       {{"P"}}, switch_paint);
-  list.back().has_button = [](const State&) { return false; };  // a parameter replaces it
+  list.back().has_button = [](const State&) { return false; };  // a parameter replaces the button
   add("mask_invert", "Invert mask", "Exchange allowed and forbidden pairs.", {{"I"}},
       [](State& s) { change_mask(s, "invert"); });
   add("mask_mirror", "Mirror mask",

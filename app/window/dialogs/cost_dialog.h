@@ -15,7 +15,7 @@ struct CostDialog {
   std::vector<std::string> variants;  // selected ids; empty before the dialog first opens
   Index first = 128, last = 4096;     // tokens
   bool causal = false;
-  CostPlotOptions look;                              // its size is set when drawing
+  CostPlotOptions look;                              // the plot's size is set when drawing
   std::unique_ptr<BackgroundTask<CostCurves>> task;  // running measurement; null: none
   CostCurves curves;                                 // latest results; no series before the first
   DisplayList picture;                               // must live until the frame is drawn

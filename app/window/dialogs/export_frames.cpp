@@ -15,7 +15,7 @@ void select_number(FrameOptions& frames, const MovingNumber& number) {
   frames.count.reset();
 }
 
-// The selected parameter; in a view without it, the one that the view plays, or else the first.
+// The selected parameter; in a view without it, the played parameter, or else the first.
 const MovingNumber& animated_number(const std::vector<MovingNumber>& numbers,
                                     const View& current_view, FrameOptions& frames) {
   const auto selected = std::ranges::find(numbers, frames.key, &MovingNumber::key);

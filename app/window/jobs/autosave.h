@@ -22,7 +22,7 @@ class Autosave {
   void replace(std::filesystem::path abandoned_file) { replaced_file_ = std::move(abandoned_file); }
 
   // Call when the session may have changed; writes kAutosaveSeconds after the first unsaved change.
-  // Returns an error message if writing fails, unless the previous attempt failed, too; else "".
+  // Returns an error message if writing fails and the previous attempt succeeded, otherwise "".
   std::string save_if_due(const SharedSession& session, double seconds);
   // Writes immediately, for fatal errors. Returns the error message; empty on success.
   std::string save_now(const Session& session);

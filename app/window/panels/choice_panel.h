@@ -12,8 +12,8 @@ namespace attnscope::window {
 
 // Change made by the user: another entry, or parameters of the selected one.
 enum class ChoiceEdit { Nothing, Entry, Parameters };
-// Draws the list and the parameters of the selected entry; `draw_between` is called between them.
-// If `choice` is empty, the inherited method is selected.
+// Draws the list and the parameters of the selected entry; `draw_between` is called between the
+// two. If `choice` is empty, the inherited method is selected.
 ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
                        ParameterWidgets& widgets, const std::function<void()>& draw_between = {});
 

@@ -209,7 +209,7 @@ LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& c
 
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepTextures& pictures,
                       const LessonPlace& place) {
-  // Keeps the lesson alive: a click on Leave releases it.
+  // Keeps the lesson alive, since a click on Leave makes the state release it.
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   const LessonStep& step = lesson->steps[state.lesson.step];
   measure_claims(state, step, checks);

@@ -32,8 +32,8 @@ struct LessonFonts {
   bool is_brief = false;  // hide the limits of claims that hold
 };
 LessonFonts window_fonts(const Ui& ui);
-// Largest fonts with which the step fits in a column of this size in presentation mode; at least
-// the smallest fonts.
+// Largest fonts with which the step fits in a column of this size in presentation mode, or the
+// smallest fonts if none of them fits.
 LessonFonts lecture_fonts(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
                           float width, float height);
 

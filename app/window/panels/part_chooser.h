@@ -1,5 +1,5 @@
-// Selects the stack, kind of attention, step and segment of the picture, if a run has several of
-// them.
+// Selects the stack, kind of attention, step and segment of the picture, each only if the run has
+// several.
 #pragma once
 
 #include "app/window/state.h"

@@ -179,7 +179,7 @@ std::string stage_status(const State& state) {
 
 void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool has_own_monitor) {
   if (state.lesson.lesson == nullptr) return;
-  // Keeps the lesson alive: a key may start another one.
+  // Keeps the lesson alive: a key may start another lesson.
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   const LessonStep& step = lesson->steps[state.lesson.step];
   const ImGuiViewport& screen = *ImGui::GetMainViewport();

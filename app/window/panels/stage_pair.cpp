@@ -10,8 +10,8 @@
 namespace attnscope::window {
 namespace {
 
-constexpr double kPairPadding = 8, kPairGap = 9;   // inside a chip; between items
-constexpr double kPointerGap = 22, kCellGap = 10;  // distances to the pointer and the cell
+constexpr double kPairPadding = 8, kPairGap = 9;   // units: padding in a chip; gap between items
+constexpr double kPointerGap = 22, kCellGap = 10;  // units from the pointer; from the cell
 constexpr float kMaxPlotWidths = 1.4F;     // maximum width of a pinned label / width of plot
 constexpr float kMaxChipFraction = 0.34F;  // maximum fraction of the width for a chip
 constexpr int kPairDigits = 3;
@@ -80,7 +80,7 @@ class PairLine {
   float max_width_;  // maximum width in pixels
 };
 
-// Centre of a cell in the picture; empty if it is not visible.
+// Centre of a cell in the picture; empty if the cell is not visible.
 std::optional<Point> cell_centre(const ViewLayout& layout, Index row, Index column) {
   if (!(layout.width > 0) || !(layout.height > 0) || row < 0 || column < 0) return std::nullopt;
   const double down = (static_cast<double>(row) + 0.5 - layout.row) / layout.height;
@@ -164,7 +164,7 @@ void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec
   const ImVec2 size(extent.x + 2 * padding, extent.y + 2 * padding);
   // A pinned label is permanent, so it must not cover most of the picture.
   if (is_pinned && size.x > kMaxPlotWidths * ui.px(layout.plot.width)) return;
-  // At the upper right, where causal maps are empty, or below if it would cover labels there.
+  // At the upper right, where causal maps are empty, or below the cell to keep labels free.
   const float right = origin.x + layout_size.x - size.x;
   const float top = origin.y + (layout.width > 0 ? ui.px(layout.plot.y) : 0);
   ImVec2 corner(std::max(origin.x, std::min(position.x + gap, right)), position.y - gap - size.y);

@@ -29,7 +29,7 @@ std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StageP
 // Pinned pair with a visible cell.
 struct PinnedPair {
   Hit hit;
-  Point centre;  // centre of its cell, in units of the layout
+  Point centre;  // centre of the pair's cell, in units of the layout
 };
 std::optional<PinnedPair> pinned_pair(const State& state, const ViewLayout& layout);
 

@@ -12,7 +12,7 @@ namespace attnscope::window {
 // Model card, read when the model was selected.
 struct CachedModelCard {
   std::string model;
-  std::optional<ModelCard> card;  // none: unreadable
+  std::optional<ModelCard> card;  // nullopt: the card is unreadable
 };
 
 // Text box with a cursor, drawn by draw_text_editor().

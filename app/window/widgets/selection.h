@@ -41,7 +41,7 @@ struct ChoiceSource {
   std::optional<Choice> choice{};
   std::function<Entry(const Info* inherited)> unset_entry{};  // entry for no selection
   // Returns why a choice conflicts with the other settings; empty if it does not.
-  // `resets_parameters`: the choice is selected from the list; else only its parameters change.
+  // `resets_parameters`: true if the choice is selected, false if only its parameters change.
   std::function<std::string(const Choice&, bool resets_parameters)> refusal{};
   Index tokens = 0;  // text length, for illustrative parameters; 0: unknown
 };

@@ -20,7 +20,7 @@ struct OpenList {
   int marked_row = -1;        // highlighted by keyboard or pointer; -1: none
   bool enter = false;         // Enter was pressed: selects the marked row
   int reveals = 0;            // frames left in which the list scrolls to the marked row
-  std::vector<bool> enabled;  // for each row drawn so far in this frame
+  std::vector<bool> enabled;  // of each row drawn so far in this frame
 };
 
 // Timing of hints: a hint appears after the pointer has rested on its item.
@@ -126,7 +126,7 @@ bool list_row(Ui& ui, const std::string& label, bool is_current, bool enabled = 
 // Escape closes the open menu, list or popup, before anything else receives it.
 void close_popup_on_escape(Ui& ui);
 void close_popups();  // all but dialogs
-// True if a key was pressed in this frame and not consumed yet; consumes it.
+// If a key was pressed in this frame and not consumed yet, consumes the key and returns true.
 bool take_key(Ui& ui, std::string_view key);
 
 // Dialog, centred over a dimmed window. Escape closes it. Pair with end_dialog() if true.

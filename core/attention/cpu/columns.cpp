@@ -81,7 +81,7 @@ void BlockColumns::find_extents() {
   }
 }
 
-// Sets columns_ and returns true if `rows` rows share enough columns for a rectangle.
+// If `rows` rows share enough columns for a rectangle, sets columns_ and returns true.
 bool BlockColumns::try_rectangle(Index rows) {
   const Pattern& pattern = *prepared_.part.pattern;
   const Index head = pair_ % prepared_.heads;

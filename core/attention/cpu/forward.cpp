@@ -246,7 +246,7 @@ void ForwardRows::compute_weights(Index rows, Index begin, Index end, float* gro
       continue;
     }
     const float group_maximum = kernels.maximum(s, width);
-    if (group_maximum == infinity) {  // maximum() also returns it if a score is NaN
+    if (group_maximum == infinity) {  // maximum() also returns infinity if a score is NaN
       if (prepared_.clamps_overflow) sum = std::numeric_limits<float>::quiet_NaN();
       prepared_.clamps_overflow = true;
     }

@@ -13,7 +13,7 @@ class KeyPanels {
  public:
   explicit KeyPanels(const Prepared& prepared) : prepared_(prepared) {}
 
-  // Makes panels [first, last) of the head's keys available. Returns false if they are too many.
+  // Makes panels [first, last) of the head's keys available. Returns false for too many panels.
   bool load(Index head, Index first, Index last);
   const float* panel(Index n) const;            // [key_size, panel_width]
   float max_norm() const { return max_norm_; }  // upper bound of the norms of loaded keys

@@ -58,7 +58,7 @@ class LinearRows {
   void transpose_state();
   void query_gradients(Index pair, const Block& b, float* d_q);
   void key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v);
-  // s = a . R^T, where R is rows [b.common, b.last) of `rows`; 0 if the query does not see the key.
+  // s = a . R^T, where R is rows [b.common, b.last) of `rows`; 0 for keys hidden from the query.
   void products(Index pair, const Block& b, const float* a, Index size, const float* rows,
                 std::vector<float>& s);
 

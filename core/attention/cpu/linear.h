@@ -2,8 +2,8 @@
 //
 // Query i sees the first n_i keys, and n_i never decreases (all keys, or causal), so that sums over
 // keys are running sums. Let v~ = [v, 1], the state S = sum_c k_c v~_c^T, and l_i the sum of the
-// weights w_ic = q_i . k_c; then [l_i output_i, l_i] = q_i S. If only some rows of a block see a
-// key, its weights are computed one by one. With g_i = [d output_i, -d output_i . output_i] / l_i:
+// weights w_ic = q_i . k_c; then [l_i output_i, l_i] = q_i S. Weights of a key that only some rows
+// of a block see are computed one by one. With g_i = [d output_i, -d output_i . output_i] / l_i:
 //   d q_i = sum_c (g_i . v~_c) k_c,  d k_c = sum_i (g_i . v~_c) q_i,  d v_c = sum_i w_ic g_i.
 #pragma once
 

@@ -18,7 +18,7 @@ constexpr Index min_keys = 2 * panel_width, max_keys = 8 * panel_width;
 constexpr Index key_numbers_per_step = Index{1} << 15;
 // Rectangles with a smaller fraction of allowed pairs use the general pass.
 constexpr double min_plain_fill = 0.3;
-// Number of weights of a step. They fit the L2 cache, together with the weights being written.
+// Number of weights of a step. These fit the L2 cache, together with the weights being written.
 constexpr Index weights_per_step = Index{1} << 16;
 
 Index choose_keys_per_step(Index row_size) {
@@ -99,7 +99,7 @@ bool PlainRows::run_rows(Index row, Index end) {
   return true;
 }
 
-// Finds the keys of each row and row group. False if a row has gaps or too few pairs are allowed.
+// Finds the keys of rows and row groups. Returns false if a row has gaps or too few allowed pairs.
 bool PlainRows::find_keys() {
   const Pattern& pattern = *prepared_.part.pattern;
   Index pairs = 0, cells = 0;

@@ -8,8 +8,8 @@
 
 namespace attnscope::cpu {
 
-// Kernel that writes scaled numbers to a result of `size` numbers. For a large result, it bypasses
-// the caches; other threads may then read the result only after a fence.
+// Kernel that writes scaled numbers to a result of `size` numbers. For a large result, the kernel
+// bypasses the caches; other threads may then read the result only after a fence.
 using ScaleTo = void (*)(float* to, const float* x, std::ptrdiff_t n, float factor);
 ScaleTo scale_into(const RowKernels& kernels, Index size);
 

@@ -24,7 +24,7 @@ Tensor powers_of_two(const Shape& shape, const Situation&, const Values&) {
   return mask;
 }
 
-// Pattern from the first rows and keys of a painted mask. Tokens beyond it see only themselves.
+// Pattern from the first rows and keys of a painted mask. Later tokens see only themselves.
 Pattern painted_rows(const PatternInput& in, const MaskRows& painted) {
   const auto count = static_cast<Index>(painted.size());
   return build_rows(in, 1, {"painted", "not painted: itself"},

@@ -70,7 +70,7 @@ Pattern etc_pattern(const PatternInput& in) {
                     });
 }
 
-// Assigns a global token to each sentence. All remaining sentences share the last one.
+// Assigns a global token to each sentence. All remaining sentences share the last global token.
 void set_segments_from_text(Values& values, const TextStructure& text) {
   if (values.choice("by") != "sentences") return;
   if (!values.has("global")) values.set("global", std::min(text.sentences(), text.tokens()));

@@ -158,7 +158,7 @@ VisibleKeys find_visible_keys(const OperationInput& input, const Hashes& hashes)
   const Index chunk = values.integer("chunk"), fill = values.integer("fill");
   const Index padded_length =
       (length + std::max(fill, chunk) - 1) / std::max(fill, chunk) * std::max(fill, chunk);
-  const Index chunks = padded_length / chunk;  // per round
+  const Index chunks = padded_length / chunk;  // chunks per round
   const bool is_single_chunk = chunks == 1;
   VisibleKeys visible_keys(static_cast<std::size_t>(heads * length));
   for (Index row = 0; row < heads * length; ++row) {
@@ -294,7 +294,8 @@ double lsh_memory(const MemoryInput& in) {
   const double rotation =
       rounds * heads * static_cast<double>(in.key_size * rotation_columns(values));
   const double hashes = 3 * rounds * heads * keys;  // bucket, rank, order
-  double bucket_keys = keys / static_cast<double>(values.integer("buckets"));  // per row and round
+  // Keys per row and round.
+  double bucket_keys = keys / static_cast<double>(values.integer("buckets"));
   if (chunk > 0) {
     const auto chunks = static_cast<double>(1 + values.integer("before") + values.integer("after"));
     bucket_keys = is_released_form(values) ? chunk * chunks : std::min(bucket_keys, chunk * chunks);

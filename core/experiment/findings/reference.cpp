@@ -1,5 +1,5 @@
 // Finding "reference": run B of a comparison, or the run without interventions. Every view can show
-// it while Shift is held.
+// this run while Shift is held.
 #include "core/experiment/finding.h"
 
 namespace attnscope {

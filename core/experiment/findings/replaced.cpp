@@ -9,9 +9,9 @@
 namespace attnscope {
 namespace {
 
-// Position of the token nearest to the middle that begins a word; the middle if none does.
+// Position of the token nearest to the middle that begins a word; the middle if no token does.
 Index default_position(const std::vector<TraceToken>& tokens) {
-  constexpr std::size_t kMinWordBytes = 4;  // with the preceding space
+  constexpr std::size_t kMinWordBytes = 4;  // bytes, with the preceding space
   const auto count = static_cast<Index>(tokens.size());
   for (Index step = 0; step < count; ++step) {
     const Index n = count / 2 + (step % 2 == 0 ? step / 2 : -(step + 1) / 2);

@@ -126,7 +126,7 @@ Rollouts compute_rollouts(const RunSpec& spec, const FindingProgress& progress) 
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   const Model model = effective_model(checkpoint->model, spec);
   if (architecture(model.config.architecture.id).reads != Reads::Trajectories) {
-    Rollouts failure;  // the selected model may differ from that of the shown run
+    Rollouts failure;  // the selected model may differ from the shown run's model
     failure.problem = "the selected model predicts no actions";
     return failure;
   }

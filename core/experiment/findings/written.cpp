@@ -36,7 +36,7 @@ GeneratedTarget generate_target(const RunSpec& spec, const TargetSettings& setti
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   const Model model = effective_model(checkpoint->model, spec);
   if (architecture(model.config.architecture.id).reads != Reads::SourceAndTarget) {
-    target.problem = "the selected model reads no source";  // may differ from that of the shown run
+    target.problem = "the selected model reads no source";  // may differ from the run's model
     return target;
   }
   try {

@@ -13,7 +13,7 @@ std::string lower_case_name(const Json& metadata) {
   return text;
 }
 
-// White space that added tokens include. Files do not store it: the model's name determines it.
+// White space that added tokens include. Not stored in files: the model's name determines it.
 class AddedWhiteSpace {
  public:
   AddedWhiteSpace(const GgufVocabulary& vocabulary, const Json& metadata)

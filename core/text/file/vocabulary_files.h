@@ -24,7 +24,7 @@ class TokenizerConfig {
   std::string special(const char* key, const char* fallback = "") const;
   // Adds the files' added tokens, and the special tokens that the vocabulary contains.
   void add_tokens(PipelineSteps& steps) const;
-  // Id of a special token. InputError if the vocabulary lacks it.
+  // Id of a special token. InputError if the vocabulary lacks the token.
   std::int32_t special_id(const PipelineSteps& steps, const char* key, const char* fallback) const;
   // Applies "add_bos_token" and "add_eos_token" to the template.
   void apply_flags(PipelineSteps& steps) const;

@@ -65,7 +65,7 @@ TokenModelPtr bpe_model(std::shared_ptr<const Vocabulary> vocabulary, Merges mer
 
 // Greedy longest match from the left (Schuster and Nakajima, 2012, as in BERT).
 struct WordPieceOptions {
-  std::string prefix = "##";         // of tokens inside a piece
+  std::string prefix = "##";         // prefix of tokens inside a piece
   std::int32_t unknown = -1;         // replaces a piece that cannot be encoded
   std::size_t max_characters = 100;  // longer pieces are unknown
 };

@@ -99,7 +99,7 @@ class UnigramModel final : public TokenModel {
   std::vector<double> scores_;
   UnigramOptions options_;
   ByteTrie trie_;
-  std::vector<std::int32_t> byte_ids_;  // of "<0x..>"; empty: no fallback
+  std::vector<std::int32_t> byte_ids_;  // ids of "<0x..>"; empty: no fallback
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Uses utf8proc's tables of characters. Its functions for whole texts do not report which
+// Uses utf8proc's tables of characters. utf8proc's functions for whole texts do not report which
 // characters decomposition and composition add or remove.
 #include <utf8proc.h>
 

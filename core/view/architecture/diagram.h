@@ -51,10 +51,10 @@ struct DiagramRow {
 // A frame around repeated rows.
 struct DiagramFrame {
   std::size_t first = 0, last = 0;
-  std::vector<std::string> labels{};  // next to the frame: "× 4", "layers 0–3", "shown: 2"
+  std::vector<std::string> labels{};  // labels next to the frame: "× 4", "layers 0–3", "shown: 2"
   bool is_selected = false;           // contains the selected layer
   bool has_streams = false;           // reversible: two streams
-  bool loops = false;                 // its rows are applied repeatedly
+  bool loops = false;                 // the frame's rows are applied repeatedly
   std::string loop{};                 // number of applications: "up to T = 6 times"
 };
 

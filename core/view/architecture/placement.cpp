@@ -244,7 +244,8 @@ void shorten_notes(const Page& page, Diagram& diagram, bool keeps_note) {
   const auto merge = [&](DiagramPart& part) {
     if (part.notes.empty()) return;
     const double reserved = part.tap != nullptr ? kThumbnailWidth : 0.7;
-    const double width = (compact.part - reserved) / compact.note * page.em();  // at font size em
+    // Width at font size em.
+    const double width = (compact.part - reserved) / compact.note * page.em();
     std::string note = part.notes.front();
     const std::size_t comma = note.find(", ");  // explanation of a size
     if (part.kind != Kind::Words && page.width_of(note, page.em()) > width) {

@@ -16,7 +16,7 @@ struct Side {
   Colour colour;
   const Trace* trace;
   const AttentionTap* tap;
-  Index head;  // within the tap's group
+  Index head;  // index within the tap's group
   ViewSettings view;
   Tensor weights;  // [L_q, L_k]
   bool with_signs;

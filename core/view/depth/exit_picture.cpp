@@ -169,7 +169,7 @@ class ExitPicture {
     return tokens;
   }
 
-  // The hovered token, else the pinned one, else the last token with a successor.
+  // The hovered token, else the pinned token, else the last token with a successor.
   Index selected_token(const TokenFlow& flow) const {
     const Index hovered = input_.interaction.pointer ? flow.at(*input_.interaction.pointer) : -1;
     if (hovered >= 0) return hovered;

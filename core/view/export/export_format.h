@@ -31,7 +31,7 @@ struct ExportFormat {
   Kind kind = Kind::Picture;
   bool has_pixels = false;    // PictureOptions::scale applies
   bool is_numbered = false;   // Movie: one file per frame, FILE-%03d.png
-  bool is_one_array = false;  // Numbers: stores one array; views with several are rejected
+  bool is_one_array = false;  // Numbers: stores one array; views with several arrays are rejected
   // Writes a picture or numbers. Empty for movies, which write_frames() (frames.h) writes.
   std::function<void(const std::filesystem::path&, const ExportContent&)> write{};
 };

@@ -16,7 +16,7 @@ struct FrameOptions {
   std::string key;                  // MovingNumber::key
   double from = 0, to = 1;          // range, including both ends
   std::optional<int> count{};       // default: one frame per integer, 60 for real numbers
-  std::optional<double> seconds{};  // of a GIF frame; default: 0.4 for integers, else 0.05
+  std::optional<double> seconds{};  // per GIF frame; default: 0.4 for integers, else 0.05
 };
 
 // Parses "query=0:64". Throws InputError.

@@ -93,8 +93,9 @@ ShownChoice shown_choice(const ModelConfig& config, const Member& member, const 
 }
 
 // Sets the number in every choice of the session whose id equals `shown.choice.id`. If the session
-// has no choice for this head, adds `shown.choice` first: for all heads if the checkpoint has it in
-// every head (some encodings and imported tensors require that), else for this head alone.
+// has no choice for this head, adds `shown.choice` first. Adds it for all heads if the checkpoint
+// has it in every head, as some encodings and imported tensors require, otherwise for this head
+// alone.
 void set_choice(Session& session, const ShownChoice& shown, const std::string& key,
                 const Value& value) {
   std::optional<Choice>& all = session.run.*shown.member.all;

@@ -45,7 +45,7 @@ PictureMetadata picture_metadata(const Trace& trace, Session session);
 void write_view(const std::filesystem::path& path, const Trace& trace, const Session& session,
                 const PictureOptions& options, const Findings& findings = {});
 
-// Throws InputError if write_view() has no format for the ending; call it before long work.
+// Throws InputError if write_view() has no format for the ending; call this before long work.
 void check_export_name(const std::filesystem::path& path);
 
 }  // namespace attnscope

@@ -91,7 +91,7 @@ struct FlowNumbers {
   std::vector<FlowCandidate> candidates;  // next-token predictions, descending; empty: none
 };
 
-// The followed query: the pinned one, else the first masked token, else the last.
+// The followed query: the pinned token, else the first masked token, else the last token.
 Index flow_query(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);
 
 // `keys`: maximum number of keys, including the pinned one. The tap must have an output.

@@ -28,7 +28,7 @@ struct GatePlaces {
   // Width of a map with its row labels.
   double width() const { return maps.front().left + maps.front().plot.width; }
   Index pinned_token() const { return maps.front().pinned_column; }
-  // Row of a set in the chart: the hovered row, else that of the selected layer and head, else 0.
+  // Row of a set in the chart: the hovered row, else the row of the selected head, else row 0.
   Index shown_row(const ViewInput& input, std::size_t set) const;
 };
 

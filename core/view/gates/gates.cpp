@@ -1,6 +1,6 @@
-// Gates view: gate values by token for every mechanism with gates: GTrXL residual gates (Parisotto
-// et al., 2019), memorizing's mix of memory and segment (Wu et al., 2022), SPALM's mix of retrieval
-// and the model's state (Yogatama et al., 2021).
+// Gates view: gate values by token of every mechanism with gates. These are GTrXL residual gates
+// (Parisotto et al., 2019), memorizing's mix of memory and segment (Wu et al., 2022), SPALM's mix
+// of retrieval and the model's state (Yogatama et al., 2021).
 #include <cmath>
 
 #include "core/view/gates/gate_panels.h"

@@ -10,7 +10,7 @@ namespace attnscope {
 
 struct GridMaps {
   std::vector<HeatMap> cells;  // in the order of the thumbnails
-  ColourRange range;           // of the colour bar; relative if each map has its own range
+  ColourRange range;           // range of the colour bar; relative if each map has its own range
   double exact = 1;            // fraction of exact values
 };
 

@@ -76,7 +76,7 @@ Index pixel_at(const std::vector<PixelPanel>& panels, const std::optional<Point>
   return -1;
 }
 
-// Query: the pinned pixel, else the hovered one, else one below the centre.
+// Query: the pinned pixel, else the hovered pixel, else a pixel below the centre.
 Index selected_query(const ViewInput& input, const AttentionTap& tap, Index hovered) {
   const Index pinned = input.session.view.pinned_query;
   if (pinned >= 0 && pinned < tap.queries()) return pinned;

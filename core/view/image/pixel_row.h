@@ -16,7 +16,7 @@ struct PixelRow {
   std::vector<Index> by_rule;  // number of allowed pixels by rule
   Index allowed = 0;           // number of allowed pixels
   Index others = 0;            // number of allowed keys that are not pixels
-  double others_weight = 0;    // total weight of the others
+  double others_weight = 0;    // total weight of these other keys
   Index strongest = -1;        // pixel with the largest weight; -1: none
 };
 PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Index query);

@@ -21,7 +21,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 4;    // of a map: width / height or its inverse
+constexpr double kMaxAspect = 4;    // maximum width / height of a map, or the inverse
 constexpr double kMaxMapCell = 5;   // em
 constexpr double kMinMap = 3.5;     // em
 constexpr double kMinLabels = 4.2;  // em of token labels next to and above the maps

@@ -52,8 +52,8 @@ struct LineFocus {
            (head < 0 || pair.head == head);
   }
 };
-// Explains visible queries without a line: "116 of 256 queries have no line: ..."; empty if each
-// has one. `noun`: "line" or "arc".
+// Explains visible queries without a line ("116 of 256 queries have no line: ..."); empty if each
+// query has a line. `noun`: "line" or "arc".
 std::string explain_missing_lines(const LineSet& set, const CellSpan& rows, double min_weight,
                                   const std::string& noun);
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap);

@@ -79,7 +79,8 @@ ViewData mechanism_data(const ViewInput& input) {
   return {selected->data({input, *head_tap.tap, head_tap.head})};
 }
 
-// Limits the choices to pictures that fit this head. True if several remain or one is selected.
+// Limits the choices to pictures that fit this head. True if several remain or a picture is
+// selected.
 bool restrict_pictures(Parameter& picture, const AttentionTap& tap, const std::string& id) {
   std::erase_if(picture.choices, [&](const ParameterChoice& choice) {
     const auto mechanism = std::ranges::find(mechanisms(), choice.id, &Mechanism::id);

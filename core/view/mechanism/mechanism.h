@@ -42,7 +42,7 @@ struct Mechanism {
   std::function<MechanismLayout(Page&, const Box&, const HeadInput&)> draw;
   // Exported numbers.
   std::function<std::vector<ViewData::Matrix>(const HeadInput&)> data;
-  std::vector<std::string> parameters{};  // keys of the view's parameters that affect it
+  std::vector<std::string> parameters{};  // keys of the view's parameters that affect the picture
   bool shows_weights = false;             // weights are drawn in the selected colours
   bool scales_to_largest = false;         // the colour scale always ends at the largest weight
   std::string label{};                    // "Buckets": in the list of pictures

@@ -157,7 +157,7 @@ std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memor
 
 namespace {
 
-constexpr Index kMaxPoints = 96;  // per curve
+constexpr Index kMaxPoints = 96;  // points per curve
 
 struct CostCurves {
   std::vector<Point> whole_text, segments;  // {tokens, products / unit}

@@ -38,7 +38,7 @@ ChartAxis weight_axis(const ShownMemory& memory) {
   return {.least = 0, .most = peak > 0 ? 1.05 * peak : 1, .titles = {"mean weight", "weight", ""}};
 }
 
-// Places the map, leaving `space_below` pixels for the chart. Returns false if it does not fit.
+// Places the map above `space_below` pixels for the chart. Returns false if the map does not fit.
 bool place_weight_map(const Page& page, const Box& box, const ShownMemory& memory,
                       double space_below, MatrixPlot& map) {
   const ViewInput& input = page.input();

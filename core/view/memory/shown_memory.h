@@ -24,7 +24,7 @@ struct ShownMemory {
   std::string averaged_heads{};  // heads averaged in `slots`: "this head", "all 8 heads of layer 1"
   bool remembers() const { return runs.size() > 1 || runs.front().kind != KeyKind::Token; }
   KeyKind kind_of(Index column) const;
-  Index first_token() const { return sources[first_segment_column()].first; }  // of the segment
+  Index first_token() const { return sources[first_segment_column()].first; }
   Index last_token() const { return sources.back().first; }
 
  private:

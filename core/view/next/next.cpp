@@ -150,7 +150,7 @@ class NextLayout {
     return (is_masked_ ? "In place of “" : "After “") + label + "”";
   }
 
-  // Position whose prediction is shown: the hovered one, else selected_position().
+  // Position whose prediction is shown: the hovered position, else selected_position().
   Index position() const {
     const Index hovered = input_.interaction.pointer ? flow_.at(*input_.interaction.pointer) : -1;
     if (hovered >= 0) return hovered;

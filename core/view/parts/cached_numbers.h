@@ -6,7 +6,7 @@
 namespace attnscope {
 
 // Result of `make`, cached if the input has a cache. `source`: what the result is derived from
-// (source_of() for a run). `key`: everything else that it depends on.
+// (source_of() for a run). `key`: everything else that the result depends on.
 template <class Make>
 std::shared_ptr<const std::invoke_result_t<const Make&>> cached_numbers(
     const ViewInput& input, const std::shared_ptr<const void>& source, const CacheKey& key,

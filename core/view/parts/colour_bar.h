@@ -37,7 +37,7 @@ struct Scaled {
 Scaled scaled(const Tensor& numbers, const ColourRange& range);
 
 struct Tick {
-  double position = 0;  // along the colour map, in [0, 1]
+  double position = 0;  // position along the colour map, in [0, 1]
   std::string text;
 };
 // About `count` ticks, ascending; for a linear range at least two, including a nonzero minimum.

@@ -66,7 +66,7 @@ std::optional<MissingPart> find_missing_part(const Trace& trace, const PartChoic
 // The selected tap; if it is null, the message to show.
 struct SelectedTap {
   const AttentionTap* tap = nullptr;
-  Index head = 0;  // within the tap's group
+  Index head = 0;  // index within the tap's group
   std::string headline, advice;
 };
 SelectedTap find_tap(const ViewInput& input);

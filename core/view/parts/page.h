@@ -25,7 +25,7 @@ class Page {
   // The text, shortened with "…" if it is wider than `max_width`.
   std::string ellipsised(const std::string& text, double size, double max_width,
                          bool bold = false) const;
-  // The first candidate that fits (longest first), else the last one shortened.
+  // The first candidate that fits (longest first), else the last candidate, shortened.
   std::string fitting(const std::vector<std::string>& candidates, double size,
                       double max_width) const;
   // Wraps at spaces, and inside words wider than a line. With more than `max_lines` lines, the last
@@ -37,8 +37,8 @@ class Page {
   // Adds an item. Removes space markers from texts unless ViewSettings::space_markers is set.
   void add(Item item);
   void text(Point at, const std::string& text, double size, Align align = Align::Start,
-            double angle = 0);                                     // in Theme::text
-  void faint_text(Point at, const std::string& text, double size,  // in Theme::faint_text
+            double angle = 0);                                     // drawn in Theme::text
+  void faint_text(Point at, const std::string& text, double size,  // drawn in Theme::faint_text
                   Align align = Align::Start, double angle = 0);
 
   // Draws a short boxed text next to `at`, inside `within`.

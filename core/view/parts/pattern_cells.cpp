@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxCells = 2048;  // along one axis
+constexpr Index kMaxCells = 2048;  // cells along one axis
 constexpr float kNotAllowed = std::numeric_limits<float>::quiet_NaN();
 
 // Patterns shared by all heads have one head.

@@ -9,7 +9,7 @@ namespace attnscope {
 
 // A region of pairs, in blocks of row_step x column_step.
 struct PatternWindow {
-  Index row = 0, column = 0, height = 0, width = 0;  // in pairs
+  Index row = 0, column = 0, height = 0, width = 0;  // position and size in pairs
   Index row_step = 1, column_step = 1;
 };
 

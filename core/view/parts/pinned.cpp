@@ -13,7 +13,7 @@ constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;  // em: gap, bars and num
 constexpr double kPinnedGap = 0.7;                      // em between plot and bars
 constexpr double kNameGap = 0.4;  // em, added to kPinnedGap before the key's name
 constexpr double kBarSize = 3.0;  // em
-constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
+constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em: size of a number
 constexpr double kMaxBars = 400;                                     // more are drawn as a line
 
 // A bar for a visible cell, or for the largest of the cells within one pixel.

@@ -40,8 +40,8 @@ bool is_signed(const AttentionTap& tap, Index head);
 // Colours for weights in [0, 1], or in [-1, 1] with a diverging map if `with_signs`.
 ColourRange weight_colours(const ViewInput& input, bool with_signs);
 
-// Magnitudes of visible allowed pairs, to determine the end of the colours. Omits rows with one key
-// (its weight is always 1) unless all rows have one. Samples rows beyond about `limit` cells.
+// Magnitudes of visible allowed pairs, to determine the end of the colours. Omits rows with a
+// single key (weight 1) unless all rows have a single key. Samples rows beyond about `limit` cells.
 // `cells`: weights set by set_cells(), which returned `shown`, or the weights of a whole map.
 std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
                                       const ShownCells& shown = {}, Index limit = Index{1} << 18);

@@ -19,8 +19,8 @@ constexpr double kAxisGap = 0.45;        // em between plot and labels, with a t
 constexpr double kCornerLine = 1.1;      // em from line to line in the corner between axes
 constexpr double kLevelGap = 0.5;        // em between horizontal labels
 constexpr double kMinVertical = 0.1;     // em, minimum extra depth of vertical labels
-constexpr Index kFewLabels = 16;         // more are likely to be thinned, and then show their index
-constexpr Index kMaxMeasured = 512;      // labels, evenly sampled
+constexpr Index kFewLabels = 16;     // more labels are likely thinned, and then show their index
+constexpr Index kMaxMeasured = 512;  // labels, evenly sampled
 
 // Label of a column that is not a token of the text.
 std::string column_label(KeyKind kind, Index i, Index count) {
@@ -325,7 +325,7 @@ void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, 
 namespace {
 
 // Labels above a plot, horizontal or vertical. An axis without the depth for vertical labels has
-// horizontal ones at every zoom, as many as fit.
+// horizontal labels at every zoom, as many as fit.
 struct LabelsAbove {
   Index step;
   bool level;

@@ -24,8 +24,8 @@ struct Track {
 };
 using Tracks = std::vector<Track>;
 
-// Grows the tracks to fill `space`: first tracks with a weight, in proportion to it; then tracks
-// without, equally. False if the minimum sizes do not fit.
+// Grows the tracks to fill `space`: first tracks with a weight, in proportion to it; then the
+// others, equally. Returns false if the minimum sizes do not fit.
 bool fit(Tracks& tracks, double space);
 // Size of all tracks and the gaps between them.
 double extent(const Tracks& tracks);

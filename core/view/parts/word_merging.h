@@ -10,7 +10,7 @@ namespace attnscope {
 // Returns `view` with a layout of merged words (core/analysis/words.h), used if the settings select
 // it and the run has words to merge. Pins and visible region in the settings still refer to tokens:
 // the picture shows a pinned token as its word. A hit on two words reports their pinned token pair,
-// else their strongest token pair. A hit on one word reports its pinned token, else its first one.
+// else their strongest token pair. A hit on one word reports its pinned or first token.
 View with_word_merging(View view);
 
 // Input of a view that can merge words: one with merged words, or `input` if the view shows tokens.

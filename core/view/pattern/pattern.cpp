@@ -20,7 +20,7 @@ constexpr double kLegendGap = 1.2;           // em between plot and legend
 constexpr double kSwatch = 1.0;              // em
 constexpr double kLegendLine = 1.5;          // em
 constexpr double kMaxLegend = 16;            // em: width
-constexpr double kMaxLegendFraction = 0.36;  // of the picture's width
+constexpr double kMaxLegendFraction = 0.36;  // fraction of the picture's width
 
 struct LegendLine {
   std::optional<Colour> colour;

@@ -104,7 +104,7 @@ class FetchedPicture {
   }
 
   void draw_text() {
-    // Scrolls to the key of largest weight or, if it is not in this text, to the query.
+    // Scrolls to the key of largest weight or, if that key is not in this text, to the query.
     const bool is_known = !fetch_.keys.empty() && fetch_.keys.front().token >= 0;
     const Index visible = is_known ? fetch_.keys.front().token : fetch_.token;
     flow_ = draw_token_flow(page_, flow_box_, flow_tokens(), static_cast<std::size_t>(visible));

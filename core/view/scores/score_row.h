@@ -15,7 +15,7 @@ struct RowPlan {
   int stages = 0;                 // number of charts
   double header = 0, depth = 0;   // height of title with legend; height of the key labels
   bool is_legend_beside = false;  // the legend is next to the title
-  double min_height = 0;          // of the whole row; infinite if the space is too narrow
+  double min_height = 0;          // height of the whole row; infinite if the space is too narrow
   TokenAxis keys{};
 };
 inline constexpr int kMinStages = 2;  // score and weight

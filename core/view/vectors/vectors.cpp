@@ -82,7 +82,7 @@ bool changes_vectors(const AttentionTap& tap) {
 struct Stage {
   std::vector<std::string> titles;
   const std::vector<double>& values;
-  const std::vector<double>* unencoded;  // values before the encoding; null if it changes nothing
+  const std::vector<double>* unencoded;  // values before the encoding; null if it has no effect
   Colour colour;
   bool is_curve = false;  // false: bars
 };
@@ -174,7 +174,7 @@ std::string describe_score(const AttentionTap& tap, Index head, Pair pair, const
   return text + ", weight " + brief(static_cast<double>(weights[pair.key]));
 }
 
-// Places one chart above the other, with components on the x axis. Only the last one labels them.
+// Places one chart above the other, with components on the x axis, labelled by the last chart only.
 std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vector<Stage>& stages,
                                 double height, double left) {
   std::vector<Chart> charts;

@@ -13,8 +13,8 @@ namespace {
 constexpr Index kMaxFeatures = Index{1} << 22;  // maximum size of reported features
 constexpr double kMaxExponent = 30;             // sums of larger exponentials may overflow float32
 
-// φ [heads, rows, size], divided by the largest exponential of the row or of the head, unless its
-// exponent is within ±kMaxExponent.
+// φ [heads, rows, size], divided by the largest exponential of the row or of the head, unless the
+// exponent of that exponential is within ±kMaxExponent.
 Tensor scaled_features(const Features& features, Index heads, bool by_row) {
   const ScaledRows phi(features);
   Tensor result({heads, phi.rows, phi.size});

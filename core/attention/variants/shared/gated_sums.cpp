@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 // Within a block of rows the running maximum of the exponents grows by at most kGrowth. Keys with
-// exponents kCutoff below it are skipped, since exp(-kCutoff) is far below float32 precision.
+// exponents kCutoff below the maximum are skipped: exp(-kCutoff) is far below float32 precision.
 constexpr double kGrowth = 40, kCutoff = 80;
 // Heads share blocks, unless separate blocks reduce the number of keys by this factor.
 constexpr Index kMinSavings = 4;
