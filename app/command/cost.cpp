@@ -85,7 +85,7 @@ std::vector<Index> parse_lengths(const std::string& text) {
   }
   throw InputError(
       "--lengths: expected lengths of at least 1, FIRST..LAST in ascending order or a list such as "
-      "100,300,900, found \"" +
+      "\"100,300,900\", found \"" +
       text + "\"");
 }
 

@@ -29,7 +29,7 @@ std::vector<std::vector<std::int32_t>> read_texts(const DatastoreOptions& option
                                                   const Checkpoint& checkpoint) {
   std::vector<std::vector<std::int32_t>> texts;
   if (!options.texts.empty() && !options.ids.empty()) {
-    throw InputError("--ids: expected without --text, found both");
+    throw InputError("--ids: expected either --ids or --text, found both");
   }
   for (const std::string& ids : options.ids) texts.push_back(ids_from_text(ids, "--ids", 0));
   for (const std::string& file : options.texts) {

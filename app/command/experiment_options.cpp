@@ -59,7 +59,7 @@ std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& te
 std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
                                         std::int32_t minimum) {
   if (auto ids = numbers_from_text(text, minimum)) return *ids;
-  throw InputError(option + ": expected token ids such as 1,2,3, found \"" + text + "\"");
+  throw InputError(option + ": expected token ids such as \"1,2,3\", found \"" + text + "\"");
 }
 
 Choice variant_from_text(const std::string& text) {
@@ -168,7 +168,7 @@ void ChoiceOptions::check_trace(const Trace& trace) const {
   for (const auto& [name, is_given] : options) {
     if (!is_given) continue;
     throw InputError(std::string(name) +
-                     ": expected a file of q and k, found one of precomputed attention");
+                     ": expected a file of q and k, found a file of precomputed attention");
   }
 }
 
@@ -215,7 +215,7 @@ std::pair<Index, Index> grid_from_text(const std::string& text) {
   if (is_valid && next != end) is_valid = *next++ == 'x' && parse_side(grid.second);
   if (is_valid && next == end) return grid;
   throw InputError("--grid: expected width and height from 1 to " + std::to_string(kMaxGridSide) +
-                   ", such as 32x24, found \"" + text + "\"");
+                   ", such as \"32x24\", found \"" + text + "\"");
 }
 
 }  // namespace
@@ -309,9 +309,10 @@ void ExperimentOptions::add_generation_options(Command command) {
       "--mask", mask_,
       "Mask for the variant custom: FILE.npy (a matrix), an image with one pixel per pair (white: "
       "allowed), a text file with one line of 0 and 1 per query, or .json with runs of keys");
-  Option edges = command.add("--edges", edges_,
-                             "Edges for the variant graph: a text file with one edge per line, 0 1 "
-                             "or directed 0 -> 1; FILE.json with pairs; FILE.npy with a matrix");
+  Option edges =
+      command.add("--edges", edges_,
+                  "Edges for the variant graph: a text file with one edge per line, "
+                  "\"0 1\" or directed \"0 -> 1\"; FILE.json with pairs; FILE.npy with a matrix");
   mask.excludes(edges);
   command
       .add("--group", groups_,

@@ -169,7 +169,7 @@ class GenerationRun {
     const bool is_image_model = !input_kind(model_.config.input.id).is_text;
     if (!is_image_model && (options_.rows >= 0 || is_picture(options_.output))) {
       throw InputError(std::string(options_.rows >= 0 ? "--rows" : "--output") +
-                       ": expected an image model for a picture, found one of " +
+                       ": expected an image model for a picture, found a model of " +
                        model_.config.input.id);
     }
     if (session_.run.exit && !model_.config.exits) {
@@ -188,7 +188,7 @@ class GenerationRun {
                                                : free_tokens + 1;
     beam_options.max_tokens = std::min(beam_options.max_tokens, options_.tokens);
     if (beam_options.max_tokens < 1)
-      throw InputError("--num-beams: expected room in the model's context, found none");
+      throw InputError("--num-beams: expected room in the context, found a full context");
     if (!options_.ignore_end) beam_options.end_ids = input_.ends;
     beam_options.source = input_.source;
     beam_options.exit = session_.run.exit;
@@ -217,8 +217,8 @@ class GenerationRun {
       throw InputError("--num-beams: expected a model that generates text or a target, found " +
                        found);
     };
-    if (predicts_action_) reject("one that predicts actions");
-    if (!input_kind(model_.config.input.id).is_text) reject("one of images");
+    if (predicts_action_) reject("a model that predicts actions");
+    if (!input_kind(model_.config.input.id).is_text) reject("a model of images");
     if (session_.run.retrieval) reject("--retrieval");
   }
 

@@ -33,7 +33,7 @@ std::vector<Index> numbers_from_text(const std::string& text, const std::string&
     const Index last = dash == std::string::npos ? first : small_number(part.substr(dash + 1));
     if (first < 0 || last < first) {
       throw InputError("--group: " + key +
-                       ": expected numbers and ranges such as 0,2,4-6, found \"" + text + "\"");
+                       ": expected numbers and ranges such as \"0,2,4-6\", found \"" + text + "\"");
     }
     for (Index n = first; n <= last; ++n) numbers.push_back(n);
   }

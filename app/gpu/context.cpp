@@ -187,7 +187,7 @@ std::unique_ptr<GlContext> make_headless_context(const GlContext* shared) {
   if (shared != nullptr) {
     const auto* egl = dynamic_cast<const EglContext*>(shared);
     if (egl == nullptr)
-      throw WorkError("GPU: a headless context can share with headless ones only");
+      throw WorkError("GPU: a headless context can share objects with headless contexts only");
     if (auto context = create_context(egl->display(), egl->handle(), reason)) return context;
   } else {
     for (EGLDisplay display : headless_displays(reason)) {

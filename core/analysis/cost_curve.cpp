@@ -275,8 +275,8 @@ void update_seconds_per_operation(const CostVariant& entry, const CostPoint& poi
 }
 
 void check(const CostRequest& request) {
-  if (request.variants.empty()) throw InputError("variant: expected at least one, found none");
-  if (request.lengths.empty()) throw InputError("lengths: expected at least one, found none");
+  if (request.variants.empty()) throw InputError("variant: expected a variant, found none");
+  if (request.lengths.empty()) throw InputError("lengths: expected a length, found none");
   if (request.heads < 1 || request.head_size < 1) {
     throw InputError("heads: expected at least one head of size 1");
   }

@@ -73,7 +73,7 @@ std::size_t memory_from_text(std::string_view text, std::string_view path) {
   if (!is_valid) {
     throw InputError(std::string(path) + ": expected at least " +
                      memory_text(static_cast<double>(kMinMemoryBudget)) +
-                     ", such as 4G or 512M, found \"" + std::string(text) + "\"");
+                     ", such as \"4G\" or \"512M\", found \"" + std::string(text) + "\"");
   }
   return static_cast<std::size_t>(bytes);
 }

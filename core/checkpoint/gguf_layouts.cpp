@@ -51,7 +51,8 @@ class TensorTranslator {
       const std::string stem = stored.substr(0, stored.size() - suffix.size());
       if (const std::string* name = find(names, stem)) return *name + suffix;
     }
-    fail("expected a tensor of a " + layout_.config["model_type"].text() + " model, found another");
+    fail("expected a tensor of a " + layout_.config["model_type"].text() +
+         " model, found a tensor of another model");
   }
 
   static const std::string* find(const GgufNames& names, const std::string& stored) {

@@ -62,7 +62,7 @@ void read_output_head(TensorReader& reader, Model& model, const std::string& emb
   if (c.tied_output) {
     if (!reader.are_equal_or_missing(embedding, "lm_head.weight")) {
       reader.fail("tensor lm_head.weight: expected the same numbers as " + embedding +
-                  ", since config.json ties them (tie_word_embeddings), found others");
+                  ", since config.json ties them (tie_word_embeddings), found other numbers");
     }
     reader.ignore("lm_head.weight");  // a second copy of the embedding
     return;

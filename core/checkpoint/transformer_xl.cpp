@@ -166,7 +166,7 @@ void ignore_tied(TensorReader& reader, const std::string& words, const std::stri
   if (!reader.has(output)) return;
   if (!reader.are_equal_or_missing(words, output)) {
     reader.fail("tensor " + output + ": expected the same numbers as " + words +
-                ", since config.json ties them, found others");
+                ", since config.json ties them, found other numbers");
   }
   reader.ignore(output);
 }

@@ -71,7 +71,7 @@ void WeightMover::output(const std::string& theirs, const std::string& embedding
   }
   if (!reader_.are_equal_or_missing(embedding, theirs)) {
     reader_.fail("tensor " + theirs + ": expected the same numbers as " + embedding +
-                 ", since config.json ties them (tie_word_embeddings), found others");
+                 ", since config.json ties them (tie_word_embeddings), found other numbers");
   }
   reader_.ignore(theirs);
 }
@@ -81,7 +81,8 @@ void WeightMover::output_bias(const std::vector<std::string>& theirs, const Shap
   for (const std::string& name : theirs) {
     if (!has(name)) continue;
     if (!first.empty() && !reader_.are_equal_or_missing(first, name)) {
-      reader_.fail("tensor " + name + ": expected the same numbers as " + first + ", found others");
+      reader_.fail("tensor " + name + ": expected the numbers of " + first +
+                   ", found other numbers");
     }
     if (first.empty()) first = name;
     reader_.ignore(name);

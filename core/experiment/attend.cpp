@@ -175,8 +175,8 @@ class OperationBuilder {
     const std::string head_name = find_first({"q", "k", "v"});
     const std::string input_name = find_first({"x", "y", "wq", "wk", "wv"});
     if (!head_name.empty() && !input_name.empty()) {
-      throw InputError(input_name + ": expected either q, k, v or x, wq, wk, wv, found it with " +
-                       head_name);
+      throw InputError(input_name + ": expected either q, k, v or x, wq, wk, wv, found both " +
+                       input_name + " and " + head_name);
     }
     return !input_name.empty();
   }

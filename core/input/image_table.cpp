@@ -68,14 +68,14 @@ std::vector<std::vector<std::int32_t>> read_image_table(const std::filesystem::p
       if (level < 0 || level >= levels) {
         throw InputError(path.string() + ", line " + std::to_string(number) + ": expected " +
                          std::to_string(pixels) + " levels from 0 to " +
-                         std::to_string(levels - 1) + ", found none at position " +
+                         std::to_string(levels - 1) + ", found another value at position " +
                          std::to_string(image.size() + 1));
       }
       image.push_back(static_cast<std::int32_t>(level));
     }
     if (line.find(',') != std::string_view::npos) {
       throw InputError(path.string() + ", line " + std::to_string(number) + ": expected " +
-                       std::to_string(pixels) + " levels and at most a label, found more");
+                       std::to_string(pixels) + " levels and at most a label, found more numbers");
     }
     images.push_back(std::move(image));
   }

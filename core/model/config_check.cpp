@@ -16,7 +16,7 @@ void check_segments(const ModelConfig& config, const HeadGroup& group, const std
   for (const Parameter& parameter : v.parameters) {
     if (!parameter.scope.segments || !group.variant.values.has(parameter.key)) continue;
     throw InputError(prefix + "variant." + parameter.key +
-                     ": expected a model with segments (\"segment\"), found one without");
+                     ": expected a model with segments, found a model without segments");
   }
 }
 

@@ -33,7 +33,7 @@ std::string exits_refusal(const ModelConfig& config) {
     return "exits: tokens of " + architecture.id +
            " cannot exit early; expected a decoder or an encoder-decoder";
   }
-  if (config.layers < 2) return "exits: expected at least two layers, found one";
+  if (config.layers < 2) return "exits: expected at least two layers, found one layer";
   if (config.segment > 0)
     return "exits: expected no segments, found segment " + std::to_string(config.segment);
   return "";

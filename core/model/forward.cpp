@@ -32,8 +32,8 @@ void check_options(const ModelConfig& config, const Batch& batch, const ForwardO
   const bool predicts = batch.targets.defined() || options.last_logits || options.retrieval;
   if (predicts && !config.model_options.output_head) {
     throw InputError(
-        "output_head: expected a model with an output head, found one that gives only attention "
-        "and states");
+        "output_head: expected a model with an output head, found a model that gives only "
+        "attention and states");
   }
   if (options.trace && batch.size() != 1) {
     throw InputError("ids: a trace records one sequence; expected batch size 1, found " +
@@ -44,7 +44,7 @@ void check_options(const ModelConfig& config, const Batch& batch, const ForwardO
     if (!reason.empty()) throw InputError("keys and values cannot be cached: " + reason);
   }
   if (options.exit && !config.exits) {
-    throw InputError("exit: expected a model with early exits, found one without");
+    throw InputError("exit: expected a model with early exits, found a model without exits");
   }
   if (options.exit && batch.targets.defined()) {
     throw InputError("exit: expected no targets with a threshold, since losses cover all layers");

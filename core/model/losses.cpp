@@ -53,7 +53,7 @@ std::string auxiliary_refusal(const ModelConfig& config) {
     return "auxiliary: expected a causal decoder of text, found " + config.architecture.id +
            (config.causal ? "" : ", not causal") + ", input " + config.input.id;
   }
-  if (config.exits) return "auxiliary: expected no exits, found some";
+  if (config.exits) return "auxiliary: expected no exits, found an exit rule";
   return "";
 }
 

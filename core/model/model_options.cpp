@@ -120,7 +120,7 @@ namespace {
 std::string block_refusal(const ModelConfig& config) {
   const ModelOptions& options = config.model_options;
   if (!options.norm_biases && config.norm != Norm::LayerNorm) {
-    return "norm_biases: expected norm layer, found rms, which has no biases";
+    return "norm_biases: expected norm \"layer\", found \"rms\", which has no biases";
   }
   if (options.output_norm != OutputNorm::None && !config.pre_norm) {
     return "output_norm: expected pre_norm true, found false";
@@ -135,8 +135,8 @@ std::string block_refusal(const ModelConfig& config) {
   if (!config.pre_norm) return "parallel: expected pre_norm true, found false";
   if (config.hidden == 0) return "parallel: expected a feed-forward (hidden above 0), found none";
   if (config.residual_connection != default_residual_connection()) {
-    return "parallel: expected join " + default_residual_connection().id + ", found " +
-           config.residual_connection.id;
+    return "parallel: expected join \"" + default_residual_connection().id + "\", found \"" +
+           config.residual_connection.id + "\"";
   }
   if (architecture(config.architecture.id).has_encoder) {
     return "parallel: expected one stack of layers, found " + config.architecture.id +

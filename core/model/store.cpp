@@ -86,7 +86,7 @@ Store load_store(const std::filesystem::path& path) {
   };
   store.values = integers("values", {count});
   store.places = integers("places", {count, 2});
-  if (count == 0) throw InputError(name + ": keys: expected at least one, found none");
+  if (count == 0) throw InputError(name + ": keys: expected at least one key, found none");
   for (const float x : store.keys) {
     if (!std::isfinite(x)) throw InputError(name + ": keys: expected finite numbers");
   }

@@ -41,7 +41,7 @@ std::string mask_error(const MaskRows& rows) {
     }
     if (is_valid) continue;
     return "row " + std::to_string(i) +
-           ": expected pairs of begin and end, ascending and separate, such as 0, 2, 5, 6";
+           ": expected pairs of begin and end, ascending and separate, such as \"0, 2, 5, 6\"";
   }
   return "";
 }

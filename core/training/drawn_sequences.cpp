@@ -26,8 +26,7 @@ void DrawnSequences::batch(std::uint64_t number, Index count, IntTensor& inputs,
 Score score_of(const Model& model, const DrawnSequences& sequences, Index count) {
   if (leaks_future(model.config)) {
     throw InputError(
-        "model: expected one with a causal mask, found one that sees its "
-        "targets");
+        "model: expected a model with a causal mask, found a model that sees its targets");
   }
   constexpr Index kBatch = 16;
   Tally tally;

@@ -139,7 +139,7 @@ double Evaluation::mean_layers() const {
 void check_predicts(const Checkpoint& checkpoint) {
   const ModelConfig& config = checkpoint.model.config;
   if (!leaks_future(config) || is_masked_model(config)) return;
-  throw InputError("model: expected one with a causal mask, found " + checkpoint.name +
+  throw InputError("model: expected a model with a causal mask, found " + checkpoint.name +
                    ", which sees its targets");
 }
 

@@ -33,7 +33,7 @@ std::string below_thousand(Index number) {
 
 std::string german_number(Index number) {
   if (number < 0 || number >= 1'000'000) {
-    throw InputError("number: expected one from 0 to 999999, found " + std::to_string(number));
+    throw InputError("number: expected a number from 0 to 999999, found " + std::to_string(number));
   }
   if (number == 0) return unit(0);
   std::string words;

@@ -29,7 +29,7 @@ std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
       throw InputError(name.string() + ": cannot be read: " + error.message());
     }
     if (files.size() == first_in_folder) {
-      throw InputError(name.string() + ": expected a folder with images, found it empty");
+      throw InputError(name.string() + ": expected a folder with images, found an empty folder");
     }
     std::sort(files.begin() + static_cast<std::ptrdiff_t>(first_in_folder), files.end());
   }

@@ -27,13 +27,14 @@ const TaskInfo& task(std::string_view id) {
 void check_model(const TaskInfo& task, const ModelConfig& model) {
   const Architecture& model_architecture = architecture(model.architecture.id);
   if (model_architecture.reads != task.reads) {
-    throw InputError("model.architecture: expected one that reads " + describe_input(task.reads) +
-                     " for the task " + task.id + ", found " + model_architecture.id +
-                     ", which reads " + describe_input(model_architecture.reads));
+    throw InputError("model.architecture: expected an architecture that reads " +
+                     describe_input(task.reads) + " for the task \"" + task.id + "\", found " +
+                     model_architecture.id + ", which reads " +
+                     describe_input(model_architecture.reads));
   }
   if (model.input.id != task.input) {
-    throw InputError("model.input: expected " + task.input + " for the task " + task.id +
-                     ", found " + model.input.id);
+    throw InputError("model.input: expected " + task.input + " for the task \"" + task.id +
+                     "\", found " + model.input.id);
   }
   if (task.masks_tokens != is_masked_model(model)) {
     throw InputError(std::string("model.architecture.masked: expected ") +

@@ -220,7 +220,7 @@ Session session_from_json(const Json& value, std::string_view path) {
     const std::string place = object.path_of("compare");
     Session compared = session_from_json(object.any("compare"), place);
     if (compared.b) {
-      throw InputError(place + ".compare: expected at most two runs, found a third");
+      throw InputError(place + ".compare: expected at most two runs, found a third run");
     }
     session.b = std::move(compared);
   }

@@ -172,7 +172,7 @@ void draw_method(Ui& ui, State& state, ParameterWidgets& widgets) {
 // Reason why the model's threshold cannot be calibrated; empty if it can.
 std::string model_refusal(const State& state) {
   const std::optional<ModelConfig> config = edited_config(state);
-  return config ? as_sentence(capitalised(calibration_refusal(*config))) : "No model yet.";
+  return config ? as_sentence(capitalised(calibration_refusal(*config))) : "There is no model yet.";
 }
 
 void draw_request(Ui& ui, State& state, ParameterWidgets& widgets) {

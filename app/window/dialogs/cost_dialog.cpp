@@ -171,7 +171,8 @@ void draw_save(Ui& ui, State& state, CostDialog& dialog) {
     if (!notice.empty()) state.notify(notice);
   }
   ImGui::EndDisabled();
-  const std::string message = replaces ? "This file exists. Click again." : dialog.problem;
+  const std::string message =
+      replaces ? "This file exists. Click again to replace it." : dialog.problem;
   if (!message.empty()) {
     ImGui::SameLine();
     ImGui::TextColored(replaces ? ui.look->warning : ui.look->error, "%s",

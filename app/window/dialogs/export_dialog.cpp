@@ -233,7 +233,7 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool has_pixels) {
                   brief(picture.width / PictureOptions::kUnitsPerInch, 3) + " inches at " +
                   std::to_string(std::lround(picture.dots_per_inch())) + " dots per inch");
   } else {
-    faint(ui, "Sharp at any size.");
+    faint(ui, "Vector graphics are sharp at any size.");
   }
 }
 

@@ -165,7 +165,8 @@ BrowserTexts browser_texts(BrowsePurpose purpose) {
               "a line of 0 and 1 per query."};
     case BrowsePurpose::OpenEdges:
       return {"Open edges", "Draw these",
-              "A text with one edge per line, 0 1 or 0 -> 1, pairs in .json, or a matrix (.npy)."};
+              "A text with one edge per line (\"0 1\" or \"0 -> 1\"), pairs in .json, or a .npy "
+              "matrix."};
     case BrowsePurpose::CalibrationText:
       return {"Calibration text", "Use this text",
               "A text file that the model was not trained on."};
@@ -234,7 +235,7 @@ void draw_entries(Ui& ui, State& state, float height) {
     }
     ImGui::PopID();
   }
-  if (browser.entries.empty()) faint(ui, "Empty folder.");
+  if (browser.entries.empty()) faint(ui, "This folder is empty.");
   browser.scrolls_to_name = false;
   ImGui::EndChild();
   ImGui::PopStyleColor();

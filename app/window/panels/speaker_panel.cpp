@@ -137,7 +137,7 @@ void draw_status(Ui& ui, const State& state, bool has_own_monitor) {
   std::string status = stage_status(state);
   if (!has_own_monitor) {
     status += std::string(status.empty() ? "" : "  ·  ") +
-              "Only one monitor: this window covers the audience's.";
+              "There is only one monitor: this window covers the audience's window.";
   }
   const float max_width = ImGui::GetContentRegionAvail().x;
   ImGui::TextColored(ui.look->faint, "%s", elide(on_screen(status), max_width).c_str());

@@ -17,7 +17,7 @@ std::string permutation_objection(const Lists& permutations, Index blocks, const
   for (const auto& permutation : permutations) {
     if (static_cast<Index>(permutation.size()) != blocks) {
       return "permutations: expected lists of " + std::to_string(blocks) +
-             " blocks, found one of " + std::to_string(permutation.size());
+             " blocks, found a list of " + std::to_string(permutation.size());
     }
     std::vector<Index> sorted = permutation;
     std::sort(sorted.begin(), sorted.end());

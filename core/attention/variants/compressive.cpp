@@ -72,7 +72,7 @@ Compressed compress(const OperationInput& input, const Var& keys, const Var& val
   if (rows == 0) return {keys, values, {}};
   if (function_is(parameters, "dilated")) {
     throw InputError(
-        "function: expected a function of keys and values, found dilated, which needs "
+        "function: expected a function of keys and values, found \"dilated\", which needs "
         "a model's rows");
   }
   const Index rate = parameters.integer("rate"), size = std::min(rate, rows);

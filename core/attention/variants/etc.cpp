@@ -35,8 +35,8 @@ std::string etc_objection(const Values& values, const Situation& in) {
 Pattern etc_pattern(const PatternInput& in) {
   if (in.values.choice("by") == "sentences" && !in.values.has("segments")) {
     throw InputError(
-        "variant.by: expected list for generation, evaluation and training, which read the text in "
-        "pieces; found sentences, which needs the whole text");
+        "variant.by: expected \"list\" for generation, evaluation and training, which read the "
+        "text in pieces; found \"sentences\", which needs the whole text");
   }
   const Index global = in.values.integer("global"), radius = in.values.integer("radius");
   const Index keys = in.keys;

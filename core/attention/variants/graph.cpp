@@ -38,8 +38,8 @@ std::vector<std::vector<Index>> find_neighbours(const PatternInput& in, Index no
     for (Index i = 0; i + 1 < nodes; ++i) link(i, i + 1), link(i + 1, i);
   } else if (!in.values.has("edges")) {
     throw InputError(
-        "variant.from: expected chain or edges for generation, evaluation and training, which read "
-        "the text in pieces; found brackets, which needs the whole text");
+        "variant.from: expected \"chain\" or \"edges\" for generation, evaluation and training, "
+        "which read the text in pieces; found \"brackets\", which needs the whole text");
   } else {
     for (const std::vector<Index>& edge : in.values.get<Edges>("edges")) {
       if (edge[0] >= nodes || edge[1] >= nodes) continue;
@@ -88,12 +88,12 @@ void set_edges_from_text(Values& values, const TextStructure& text) {
 
 std::string graph_objection(const Values& values, const Situation&) {
   if (!values.has("edges")) {
-    return has_source(values, "edges") ? "edges: expected a list of pairs of tokens, found nothing"
+    return has_source(values, "edges") ? "edges: expected a list of pairs of tokens, found no list"
                                        : "";
   }
   for (const std::vector<Index>& edge : values.get<Edges>("edges")) {
     if (edge.size() == 2) continue;
-    return "edges: expected pairs of tokens such as 0, 1; 1, 2, found a list of " +
+    return "edges: expected pairs of tokens such as \"0, 1; 1, 2\", found a list of " +
            std::to_string(edge.size());
   }
   return {};

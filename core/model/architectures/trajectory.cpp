@@ -47,8 +47,9 @@ bool lacks_last_action(const Batch& batch) {
   for (Index n = 0; n < batch.actions.size(); ++n) {
     if (batch.actions[n] >= 0) continue;
     if (n % steps + 1 < steps) {
-      throw InputError("actions: expected -1 (not taken yet) only at the last step, found it at " +
-                       std::to_string(n % steps));
+      throw InputError(
+          "actions: expected -1 (not taken yet) only at the last step, found -1 at step " +
+          std::to_string(n % steps));
     }
     ++open_count;
   }

@@ -26,7 +26,7 @@ double number_from(std::string_view text, std::string_view option) {
     parsed = 0;
   }
   if (copy.empty() || parsed != copy.size() || !std::isfinite(value)) {
-    throw InputError("animate: expected KEY=FROM:TO, such as query=0:64, found \"" +
+    throw InputError("animate: expected KEY=FROM:TO, such as \"query=0:64\", found \"" +
                      std::string(option) + "\"");
   }
   return value;

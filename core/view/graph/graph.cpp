@@ -396,8 +396,9 @@ ViewLayout lay_out_graph(const ViewInput& input) {
   }
   if (tap.queries() > kMaxNodes) {
     return page.message("Too many tokens for a graph",
-                        "Expected at most " + std::to_string(kMaxNodes) + ", found " +
-                            grouped(tap.queries()) + ". Shorten the text.");
+                        "A graph shows at most " + std::to_string(kMaxNodes) +
+                            " tokens, this head has " + grouped(tap.queries()) +
+                            ". Shorten the text.");
   }
   const Box inside = page.frame(
       title_with_head(input),

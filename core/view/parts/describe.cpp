@@ -251,7 +251,8 @@ SelectedTap find_tap(const Trace& trace, const ViewSettings& view) {
   }
   if (const std::optional<MissingPart> missing = find_missing_part(trace, view.part)) {
     found.headline = "This run has " + missing->found;
-    found.advice = "Expected as " + std::string(missing->category) + ": " + missing->expected + ".";
+    found.advice =
+        "Choose another " + std::string(missing->category) + ": " + missing->expected + ".";
     return found;
   }
   const HeadRef head = head_ref(trace, view);

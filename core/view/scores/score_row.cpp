@@ -87,7 +87,7 @@ std::vector<std::string> missing_stages(const std::vector<ScoreMap>& maps, int s
   const char* names = !has_terms(maps)       ? "weight·‖v‖"
                       : stages == kMinStages ? "terms and weight·‖v‖"
                                              : "terms";
-  return {std::string("no space for ") + names, "some have no space"};
+  return {std::string("no space for ") + names, "some stages have no space"};
 }
 
 void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vector<ScoreMap>& maps,

@@ -127,12 +127,12 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
   const double remaining = space - kNoteLine * em;  // space above a note
   bool has_bars = true;
   if (!(parts.maps.width > 0)) {
-    parts.omitted = "Maps of the attention";
+    parts.omitted = "the maps of the attention";
     height = std::min(remaining / rows - gap, kMaxTop * em);
     has_bars = !is_narrow || height >= kMinTop * em;
   }
   if (!has_bars) {
-    parts.omitted = "Bars and maps";
+    parts.omitted = "the bars and maps";
     height = std::min(remaining, kMaxTop * em);
   }
   if (height < kMinTop * em) return parts;
@@ -372,7 +372,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (!parts.omitted.empty()) {
     page.faint_text(
         {inside.x, bottom + kNoteLine / 2 * page.em()},
-        page.ellipsised(parts.omitted + ": make the window larger", page.small(), inside.width),
+        page.ellipsised("Enlarge the window to see " + parts.omitted, page.small(), inside.width),
         page.small());
     bottom += kNoteLine * page.em();
   }

@@ -248,7 +248,7 @@ TEST(Trajectory, AcceptsStepsUpToTheMaximum) {
   }
   batch = trajectory_batch(2, 3);
   batch.actions[1] = -1;
-  EXPECT_NE(error_for(batch).find("only at the last step, found it at 1"), std::string::npos);
+  EXPECT_NE(error_for(batch).find("only at the last step, found -1 at step 1"), std::string::npos);
   batch = trajectory_batch(2, 3);
   batch.actions[2] = -1;
   EXPECT_NE(error_for(batch).find("of all sequences or of none"), std::string::npos);

@@ -155,7 +155,7 @@ TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
   const auto refusal = [](const auto& evaluate) {
     return testing::message_of<InputError>(evaluate);
   };
-  const std::string expected = "expected one with a causal mask";
+  const std::string expected = "expected a model with a causal mask";
   Checkpoint non_causal = byte_model(16);
   non_causal.model.config.causal = false;
   EXPECT_NE(refusal([&] { evaluate_text(non_causal, "abc", {}); }).find(expected),

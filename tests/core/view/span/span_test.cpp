@@ -203,11 +203,11 @@ TEST(Span, OmitsMapsBeforeCurvesAndBars) {
   for (const char* part : {"m_z", "layer", "key (to) →", "not the model's"}) {
     EXPECT_TRUE(contains_text(shrunk, part)) << part;
   }
-  EXPECT_FALSE(contains_text(shrunk, "make the window larger"));
+  EXPECT_FALSE(contains_text(shrunk, "Enlarge the window"));
   options.height = 150;
   const ViewLayout without_maps = lay_out_view(trace, "span", options);
   EXPECT_TRUE(contains_text(without_maps, "m_z"));
-  EXPECT_TRUE(contains_text(without_maps, "Maps of the attention: make the window larger"));
+  EXPECT_TRUE(contains_text(without_maps, "Enlarge the window to see the maps of the attention"));
   EXPECT_EQ(without_maps.handles.size(), 2u + 4);  // two handles of the curve, four bars of heads
 }
 
