@@ -3,9 +3,9 @@
 // `Gflops` counts multiplications and additions of the matrix products only (4 d per allowed pair
 // forward, 10 d backward). `of_sgemm` is that rate divided by OpenBLAS's rate for the product of
 // two 2048 x 2048 matrices, in the fastest of several runs, with the same number of threads.
-// `of_sgemm_cpu` compares the rates per second of CPU time with one OpenBLAS thread: it is valid on
-// a machine with other load. On CPUs with AVX-512 run with OPENBLAS_CORETYPE=SkylakeX: older
-// packages choose slower kernels.
+// `of_sgemm_cpu` compares the rates per second of CPU time with one OpenBLAS thread. This ratio is
+// valid on a machine with other load. On CPUs with AVX-512 run with OPENBLAS_CORETYPE=SkylakeX:
+// older packages choose slower kernels.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -20,7 +20,7 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// All rooms, from the lowest to the highest. Each may include itself and the rooms before it.
+// All rooms, from the lowest to the highest. Each room may include itself and the rooms before it.
 const std::vector<std::string> kRooms = {
     "base",     "tensor",    "text",       "autodiff", "figure", "part",
     "position", "attention", "input",      "trace",    "model",  "checkpoint",

@@ -68,7 +68,7 @@ Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
 std::string all_text(const DisplayList& list);  // one line per text
 bool shows_text(const DisplayList& list,
-                const std::string& substring);  // true if a text contains it
+                const std::string& substring);  // true if a text contains the substring
 // Number of boxes outlined in the highlight colour.
 int count_highlighted_boxes(const DisplayList& list, const Theme& theme = Theme::light());
 

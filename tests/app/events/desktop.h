@@ -60,7 +60,7 @@ class Program {
   int wait_for_still_frames(std::chrono::steady_clock::duration duration);
 
   void xdotool(const std::string& arguments) const;
-  void click(const std::string& widget);  // waits for it and clicks its centre
+  void click(const std::string& widget);  // waits for the widget and clicks its centre
   // Runs a view command by its button or, in the toolbar's overflow list, by its row.
   void command(const std::string& id);
   // Opens a view by its tab, or by the menu if it has no tab.

@@ -91,7 +91,7 @@ TEST_F(KilledWindow, LosesAtMostTwoSecondsOfWork) {
   const char* setting = std::getenv("ATTNSCOPE_KILLS");
   const int kills = setting != nullptr ? std::atoi(setting) : 8;
   std::mt19937 random(1);
-  std::vector<Moment> candidates;  // the next start must offer one of them; empty: any
+  std::vector<Moment> candidates;  // the next start must offer one of these states; empty: any
   int comparisons = 0;
   for (int kill = 0; kill <= kills; ++kill) {
     SCOPED_TRACE(kill);

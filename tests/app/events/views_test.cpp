@@ -119,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Views, ::testing::ValuesIn(kSizes), [](const aut
   return name;
 });
 
-// Changes the view's first parameter that has a control, with the mouse. If no parameter has one,
-// shows the next head.
+// Changes the view's first parameter that has a control, with the mouse. If no parameter has a
+// control, shows the next head.
 void change_view(Program& program, const View& view) {
   const Report report = program.wait_for("rest");
   if (view.id == "intervene") {

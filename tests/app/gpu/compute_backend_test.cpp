@@ -255,7 +255,7 @@ TEST(ComputeBackend, StopsWithinTimeLimit) {
   const PartSizes sizes{
       .heads = 4, .kv_heads = 4, .queries = 4096, .keys = 4096, .key = 64, .value = 64};
   Part part = testing::base_part(sizes);
-  // The limit is 50 ms on an idle machine; a busy one may wake threads late.
+  // The limit is 50 ms on an idle machine; a busy machine may wake threads late.
   EXPECT_LT(seconds_to_stop(part), 1.0);
   part.pattern = std::make_shared<const Pattern>(
       testing::scattered_pattern(1, sizes.queries, sizes.keys, 512));

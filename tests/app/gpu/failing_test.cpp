@@ -30,7 +30,8 @@ class Failure {
       const int remaining = remaining_--;
       if (remaining > 0 || (remaining < 0 && !repeats_)) return original_();
       reported_ = true;
-      // A lost context fails every second query; the others end check_gl()'s draining of errors.
+      // A lost context fails every second query; the other queries end check_gl()'s draining of
+      // errors.
       return remaining == 0 || remaining % 2 == 0 ? error_.load() : GLenum{GL_NO_ERROR};
     };
   }

@@ -163,7 +163,7 @@ TEST(TileLayout, ChunksCoverEachTileOnce) {
   }
 }
 
-// A dispatch processes each tile of a chunk at the width of the widest one, so wide and narrow
+// A dispatch processes each tile of a chunk at the width of the widest tile, so wide and narrow
 // tiles must be in different chunks.
 TEST(TileLayout, ChunksContainTilesOfSimilarWidth) {
   const Index length = 4096;

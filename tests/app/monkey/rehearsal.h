@@ -29,7 +29,8 @@ class Rehearsal {
 
   // Draws frames until the window is idle, up to `seconds`; true if it became idle.
   bool rest(double seconds);
-  // Draws frames until the condition holds, up to a minute; true if it held in this time.
+  // Draws frames until the condition holds, up to a minute; true if the condition held in this
+  // time.
   bool draw_until(const std::function<bool()>& condition);
   void linger(double seconds);            // draws frames for this duration
   void click(const std::string& widget);  // throws if the widget is missing
@@ -45,7 +46,8 @@ class Rehearsal {
   int frames() const { return static_cast<int>(app_.frames_); }
   State& state() { return app_.state_; }
   ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
-  Report::Box box(const std::string& widget) const;  // throws if it is not in the last frame
+  // Throws if the widget is not in the last frame.
+  Report::Box box(const std::string& widget) const;
   double lecture_text_height() const;  // pixels: height of the smallest letters on stage
   bool is_running() const { return app_.runner_->busy(); }
   void close() { app_.close(); }

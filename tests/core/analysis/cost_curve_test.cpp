@@ -85,7 +85,8 @@ TEST(CostCurve, CountsMatchTheOperation) {
 
 // With the parameters of Growth::sizes, operations grow as Growth states.
 TEST(CostCurve, OperationsGrowAsPublished) {
-  constexpr double kTolerance = 0.25;  // of the exponent: windows are cut, blocks are partial
+  // Tolerance of the exponent: windows are cut, blocks are partial.
+  constexpr double kTolerance = 0.25;
   const std::vector<Index> lengths{1024, 4096};
   for (const Variant& v : variants()) {
     if (!cost_refusal(v).empty()) continue;

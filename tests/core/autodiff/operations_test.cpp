@@ -227,7 +227,7 @@ Case reversible_case() {
     for (std::size_t n = 0; n < names.size(); ++n) modified.weights[names[n]] = in[n];
     return forward(modified, IntTensor::from({1, 4}, {0, 1, 2, 4}));
   };
-  c.step = 2e-2f;  // smaller steps have more rounding error, larger ones more truncation error
+  c.step = 2e-2f;  // smaller steps have more rounding error, larger steps more truncation error
   c.tolerance = 5e-4;
   return c;
 }

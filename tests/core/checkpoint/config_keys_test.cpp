@@ -1,6 +1,6 @@
 // Records the effect of each config key on the model. Each key is removed, and its value is
-// replaced: a flag by its inverse, a number by other numbers, an activation by others. The golden
-// texts reveal changed defaults and sizes.
+// replaced: a flag by its inverse, a number by other numbers, an activation by other activations.
+// The golden texts reveal changed defaults and sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -25,10 +25,11 @@ namespace fs = std::filesystem;
 
 // A GGUF file and the layout from which it was converted, without the parts that GGUF cannot store.
 struct Conversion {
-  std::string file;                     // tests/gguf/FILE.gguf
-  std::string layout;                   // folder of tests/layouts
-  std::string members = "{}";           // members that replace those of its config
-  std::vector<std::string> left_out{};  // tensors whose names contain one of these are omitted
+  std::string file;            // tests/gguf/FILE.gguf
+  std::string layout;          // folder of tests/layouts
+  std::string members = "{}";  // members that replace members of the layout's config
+  // Tensors whose names contain one of these texts are omitted.
+  std::vector<std::string> left_out{};
 };
 
 std::ostream& operator<<(std::ostream& out, const Conversion& conversion) {

@@ -61,8 +61,8 @@ struct Differences {
   std::string excess;  // first difference that exceeds kTolerance
 };
 
-// Raises `largest` to the relative difference between `got` and `expected` if that is larger.
-// Records the first difference above kTolerance in all.excess.
+// Raises `largest` to the relative difference between `got` and `expected` if this difference is
+// larger. Records the first difference above kTolerance in all.excess.
 void add_difference(double& largest, const Tensor& got, const Tensor& expected,
                     const std::string& what, Differences& all) {
   ASSERT_EQ(got.shape(), expected.shape()) << what;

@@ -144,7 +144,8 @@ TEST(CompatibleChoice, EveryEncodingRunsOnTheDefaultModel) {
   }
 }
 
-// Parameters without a default get values for the text length. The others keep their default.
+// Parameters without a default get values for the text length. The other parameters keep their
+// default.
 TEST(CompatibleChoice, FillsUnsetParametersFromTextLength) {
   RunView viewed = view_of_text(kLongText);
   viewed.run.variant = Choice{"local", partial_values_from_json(variant("local").parameters,

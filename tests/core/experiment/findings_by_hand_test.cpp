@@ -119,7 +119,7 @@ TEST(ExitStudy, ExitsAtConfidenceThreshold) {
 }
 
 // Each token of a text except the last has a key, computed from the tokens since the beginning of
-// its window. Each window begins in the middle of the previous one.
+// its window. Each window begins in the middle of the previous window.
 TEST(Datastore, ContainsNextTokenOfEachContext) {
   ModelConfig config = testing::small_config({.vocabulary = 20, .context = 6, .layers = 2});
   const Model model = make_model(config, 3);

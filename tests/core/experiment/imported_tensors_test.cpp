@@ -288,8 +288,8 @@ TEST_F(ImportedTensorsTest, NotesRowSumsBeyondRounding) {
   EXPECT_TRUE(trace(save("causal.safetensors", {{"a", weights({2, 6, 6}, true)}})).notes.empty());
 }
 
-// Detects a causal mask, also after keys that all queries see. Detects none if there are fewer keys
-// than queries or if a pair with an earlier key has no weight.
+// Detects a causal mask, also after keys that all queries see. Detects no mask if there are fewer
+// keys than queries or if a pair with an earlier key has no weight.
 TEST_F(ImportedTensorsTest, DetectsCausalMask) {
   const Trace late_trace = trace(save("late.safetensors", {{"a", weights({2, 3, 5}, true)}}));
   const Pattern& pattern = *late_trace.attention[0].result.pattern;

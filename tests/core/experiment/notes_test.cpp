@@ -270,7 +270,7 @@ TEST(Notes, ReportPatternsThatOmitNoKeys) {
   EXPECT_TRUE(has_note(rows_of(2, 4, 4, earlier_keys)));
   EXPECT_FALSE(
       has_note(rows_of(1, 4, 4, earlier_keys), true));  // imported: not selected by the user
-  EXPECT_FALSE(has_note(Pattern::all(4, 4)));           // its rule is that of full attention
+  EXPECT_FALSE(has_note(Pattern::all(4, 4)));           // the rule is the rule of full attention
   EXPECT_FALSE(has_note(Pattern::causal(4, 4)));
   EXPECT_FALSE(has_note(rows_of(1, 3, 4, all_keys)));      // not square
   EXPECT_FALSE(has_note(rows_of(1, 1, 1, earlier_keys)));  // one token

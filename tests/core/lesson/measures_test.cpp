@@ -638,7 +638,7 @@ TEST(Measures, CompareKeysOfNeighbouringHeads) {
   }
 }
 
-// Heads with any kind of softmax have scores. Heads without a softmax have none.
+// Heads with any kind of softmax have scores. Heads without a softmax have no scores.
 TEST(Measures, ComputeScoresOfSpanSoftmax) {
   const Traces spans = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
   const Part& part = *spans.trace->attention.front().result.part;

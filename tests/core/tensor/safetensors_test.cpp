@@ -75,7 +75,8 @@ TEST_F(Safetensors, RoundTrips) {
   EXPECT_THROW(back.tensors.at("integers").byte_values(), InputError);
 }
 
-// The first conversion releases the mapped pages; the second one reads them from the file again.
+// The first conversion releases the mapped pages; the second conversion reads these pages from the
+// file again.
 TEST_F(Safetensors, ReadsLargeTensorsTwice) {
   SafetensorsFile file;
   const Tensor large = testing::random_tensor({300, 100}, 1);

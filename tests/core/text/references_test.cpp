@@ -151,7 +151,7 @@ std::string tokens_text(const std::vector<Token>& tokens) {
 // Number of compared strings of a folder, and of strings whose ids or spans differ.
 struct Tally {
   int strings = 0, ids = 0, spans = 0;
-  std::string first;  // example: the last difference of ids, else the first one of spans
+  std::string first;  // example: the last difference of ids, else the first difference of spans
 };
 
 Tally compare_folder(const fs::path& folder) {

@@ -13,7 +13,7 @@ TEST(Tally, CountsRowsWithATarget) {
   const Tensor logits = Tensor::from({1, 3, 2}, {0, std::log(3.0f), 5, 1, 0, 0});
   tally.add(logits, IntTensor::from({1, 3}, {1, -1, 1}));
   EXPECT_EQ(tally.count(), 2);
-  EXPECT_EQ(tally.correct_count(), 1);  // of equal logits, the first one counts as the most likely
+  EXPECT_EQ(tally.correct_count(), 1);  // of equal logits, the first counts as the most likely
   EXPECT_NEAR(tally.nats(), -std::log(0.75) + std::log(2.0), 1e-6);
   tally.add(logits, IntTensor::from({1, 3}, {-1, -1, -1}));
   EXPECT_EQ(tally.count(), 2);

@@ -851,8 +851,8 @@ TEST(Equations, MemorizingScalesMemoryLikeSegment) {
 
 TEST(Equations, HoldForCompressive) {
   for (const std::string function : {"mean", "max", "convolution", "most_used"}) {
-    // Returns compressed row n. Rate 3 divides the 4 old rows into a window of three rows and one
-    // of a single row.
+    // Returns compressed row n. Rate 3 divides the 4 old rows into a window of three rows and a
+    // window of one row.
     const auto compressed_row = [function](const TestRun& r, const char* rows, const char* kernel,
                                            Index a, Index n) {
       const Tensor& x = r.w(rows);

@@ -1,5 +1,5 @@
-// Compares the peak training memory of residual connections, which keep all activations, with that
-// of reversible layers, which recompute them.
+// Compares the peak training memory of residual connections, which keep all activations, with the
+// peak of reversible layers, which recompute the activations.
 #include <gtest/gtest.h>
 
 #include "core/model/model.h"

@@ -121,7 +121,8 @@ TEST(Depth, ExplainsExitMarksAtEverySize) {
   EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
 }
 
-// At 1280 x 800, all predictions of a short text and the last ones of a long text are legible.
+// At 1280 x 800, all predictions of a short text and the last predictions of a long text are
+// legible.
 TEST(Depth, PredictionsAreLegible) {
   const auto guesses = [](const Trace& trace, const LayoutOptions& look) {
     const ViewLayout layout = lay_out_view(trace, "depth", look);

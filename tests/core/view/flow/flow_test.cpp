@@ -146,7 +146,7 @@ TEST(FlowView, ListsStrongestKeysWithMatchingScores) {
   EXPECT_EQ(few.others, 9);
   EXPECT_NEAR(few.others_weight, 1 - few.keys[0].weight - few.keys[1].weight - few.keys[2].weight,
               1e-5);
-  // A pinned key replaces the last one.
+  // A pinned key replaces the last key.
   const Index weakest = sum.keys.back().column;
   const FlowSum pinned = flow_sum(trace, tap, 0, 11, 3, weakest);
   EXPECT_EQ(pinned.keys.back().column, weakest);
@@ -373,8 +373,8 @@ TEST(FlowView, StepsExplainOneStageEach) {
       const FilledBox* box = std::get_if<FilledBox>(&item);
       return box != nullptr && box->colour.a > 100 && box->colour.a < 250;
     });
-    // The last step unveils all twelve panels, step 3 two (queries and keys, values), other steps
-    // one.
+    // The last step unveils all twelve panels, step 3 two panels (queries and keys, values), other
+    // steps one panel.
     const Index expected = step == kFlowSteps ? 0 : step == 3 ? 10 : 11;
     EXPECT_EQ(veils, expected) << step;
   }

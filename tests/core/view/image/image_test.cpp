@@ -105,7 +105,8 @@ TEST(ImageView, ShiftsPixelsByOneStep) {
   EXPECT_EQ(testing::lay_out_view(*trace, "image").refusal, "");
 }
 
-// Both panels draw patches over the image: one the allowed patches, the other their weights.
+// Both panels draw patches over the image: one panel draws the allowed patches, the other panel the
+// weights.
 TEST(ImageView, ShowsPatchesOverModelInput) {
   Session session;
   session.run.model = (testing::source_folder() / "tests" / "layouts" / "vit").string();

@@ -112,7 +112,7 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   }
 }
 
-// The default is a preferred picture or the first compatible one. Rules are always compatible.
+// The default is a preferred picture or the first compatible picture. Rules are always compatible.
 TEST(Mechanism, DefaultPictureFitsVariant) {
   EXPECT_EQ(default_mechanism(run_variant(variant("lsh"), 16).attention[0]).id, "lsh");
   EXPECT_EQ(default_mechanism(run_variant(variant("routing"), 16).attention[0]).id, "routing");

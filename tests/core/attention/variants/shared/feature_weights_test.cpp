@@ -205,7 +205,7 @@ TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
   const auto gradients = [&](float shift) {
     Var q_var = Var::parameter(q), k_var = Var::parameter(k);
     OperationInput input = operation(R"({"type": "linear"})", q, k, false);
-    // Subtracts `shift` from the exponent of every query feature. It cancels in the ratio.
+    // Subtracts `shift` from the exponent of every query feature. The shift cancels in the ratio.
     input.q = subtract(q_var, Var(Tensor::full({1}, shift)));
     input.k = k_var;
     input.v = v;
