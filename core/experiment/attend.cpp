@@ -29,7 +29,7 @@ struct Spec {
 Spec parse_spec(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json) {
   const auto stored_spec = tensors.metadata.find("spec");
   if (!spec_json && stored_spec == tensors.metadata.end()) {
-    throw InputError("spec: missing, expected it as an option or in the file's metadata");
+    throw InputError("spec: expected a spec as an option or in the file's metadata, found none");
   }
   const Json json = parse_json(spec_json ? *spec_json : stored_spec->second, "spec");
   JsonObject object(json, "spec");
@@ -368,7 +368,8 @@ void refuse_model_parameters(const Info& info, const Values& values, const std::
     if (!parameter.optional && values.all().find(parameter.key)->second == parameter.initial) {
       continue;
     }
-    throw InputError(path + parameter.key + ": expected none: applies to whole models only");
+    throw InputError(path + parameter.key +
+                     ": expected no value, since it applies to whole models only");
   }
 }
 

@@ -88,7 +88,7 @@ ImportedTensors similarity_tensors(const Tensor& colours) {
 
 ImportedTensors image_tensors(const TensorFiles& files) {
   if (!files.tokens.empty() || !files.key_tokens.empty()) {
-    throw InputError("tokens: expected none with an image, whose tokens are its pixels");
+    throw InputError("tokens: expected no token list with an image, whose tokens are its pixels");
   }
   const auto [width, height] = image_grid(files);
   auto grid = std::make_shared<PixelGrid>();

@@ -255,11 +255,11 @@ Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
   }
   const auto start = std::chrono::steady_clock::now();
   if (!spec.interventions.empty()) {
-    throw InputError("interventions: expected none with imported tensors, found " +
+    throw InputError("interventions: expected no interventions with imported tensors, found " +
                      std::to_string(spec.interventions.size()));
   }
   if (!spec.groups.empty()) {
-    throw InputError("groups: expected none with imported tensors, found " +
+    throw InputError("groups: expected no groups with imported tensors, found " +
                      std::to_string(spec.groups.size()));
   }
   if (tensors.attention.empty()) {

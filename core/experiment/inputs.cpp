@@ -31,7 +31,7 @@ std::vector<TraceToken> to_trace_tokens(const std::vector<std::int32_t>& ids,
 }
 
 [[noreturn]] void refuse_target(const std::string& reason) {
-  throw InputError("target ids: expected none, " + reason);
+  throw InputError("target ids: expected no ids, " + reason);
 }
 
 ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkpoint,
@@ -115,7 +115,7 @@ bool reads_sentences(const ModelConfig& config) {
 IntTensor masked_targets(const ModelConfig& config, const RunSpec& spec, Index length) {
   const std::vector<std::int32_t>& targets = spec.target_ids;
   if (static_cast<Index>(targets.size()) != length) {
-    throw InputError("target ids: expected one for each of " + std::to_string(length) +
+    throw InputError("target ids: expected one id for each of " + std::to_string(length) +
                      " positions (-1: none) of a masked model, found " +
                      std::to_string(targets.size()));
   }

@@ -94,7 +94,7 @@ const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups) 
   if (!has_input_encoding) return nullptr;
   if (!is_common) {
     throw InputError("position: an input encoding (" + common->id +
-                     ") affects all heads of all layers; expected the same one in all groups");
+                     ") affects all heads of all layers; expected the same encoding in all groups");
   }
   return common;
 }

@@ -160,8 +160,9 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& pref
   if (embedding.first_norm && (!is_single_stack || !embedding.norm || !has_input_norm(config) ||
                                config.model_options.shared_norm ||
                                config.residual_connection != default_residual_connection())) {
-    refuse("embedding.first_norm",
-           "expected a decoder (or encoder) with embedding.norm, pre_norm true and join residual");
+    refuse(
+        "embedding.first_norm",
+        "expected a decoder (or encoder) with embedding.norm, pre_norm true and join \"residual\"");
   }
   if (embedding.width > 0) {
     if (!is_single_stack || !is_text) {

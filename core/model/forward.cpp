@@ -20,10 +20,10 @@ void check_ids(const IntTensor& ids, const char* name, Index vocabulary) {
 }
 
 void check_types(const Batch& batch, Index types) {
-  if (types == 0) throw InputError("types: expected none for a model without token types");
+  if (types == 0) throw InputError("types: expected no types for a model without token types");
   if (batch.types.shape() != batch.ids.shape()) {
-    throw InputError("types: expected one per token, " + to_string(batch.ids.shape()) + ", found " +
-                     to_string(batch.types.shape()));
+    throw InputError("types: expected one type per token, " + to_string(batch.ids.shape()) +
+                     ", found " + to_string(batch.types.shape()));
   }
   check_ids(batch.types, "types", types);
 }

@@ -86,7 +86,7 @@ InputKind image_input() {
                   position_table("embed.column", "Vector of each column.", "width")};
   kind.refusal = [](const ModelConfig& config) -> std::string {
     if (config.architecture != default_architecture() || !config.causal) {
-      return "input: expected a causal decoder for image, which is predicted pixel by pixel";
+      return "input: expected a causal decoder for \"image\", which is predicted pixel by pixel";
     }
     const Index levels = config.input.values.integer("levels");
     if (config.vocabulary != levels + 1) {

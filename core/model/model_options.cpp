@@ -216,7 +216,8 @@ std::string model_options_refusal(const ModelConfig& config) {
     common.logit_scale = config.model_options.logit_scale;
     common.logit_cap = config.model_options.logit_cap;
     if (config.model_options != common) {
-      return "architecture: " + architecture.id + " has no transformer blocks; expected another";
+      return "architecture: " + architecture.id +
+             " has no transformer blocks; expected another architecture";
     }
   }
   for (const auto& refusal : {block_refusal, feed_forward_refusal, score_refusal, output_refusal}) {

@@ -37,8 +37,9 @@ Encoding alibi_encoding() {
     if (!values.has("slopes") || situation.dimensions.heads <= 0) return {};
     const auto slope_count = static_cast<Index>(values.get<std::vector<double>>("slopes").size());
     if (situation.dimensions.offset_in_list(slope_count) >= 0) return {};
-    return "slopes: expected one for each of the " + std::to_string(situation.dimensions.heads) +
-           " heads, found " + std::to_string(slope_count);
+    return "slopes: expected one slope for each of the " +
+           std::to_string(situation.dimensions.heads) + " heads, found " +
+           std::to_string(slope_count);
   };
   e.apply = [](Part& part, const EncodingContext& context) {
     const std::vector<double> slopes = context.values.has("slopes")

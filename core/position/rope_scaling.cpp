@@ -145,10 +145,10 @@ std::string rope_scaling_objection(const Values& values, Index dims) {
   const std::string scaling = scaling_type(values);
   if (scaling == "linear") return {};
   if (!values.has("original")) {
-    return "original: expected the original context length for " + scaling + ", found nothing";
+    return "original: expected the original context length for \"" + scaling + "\", found none";
   }
   if (scaling == "dynamic" && dims <= 2) {
-    return "scaling: expected more than one rotated pair for dynamic, found " +
+    return "scaling: expected more than one rotated pair for \"dynamic\", found " +
            std::to_string(dims / 2);
   }
   if (scaling == "llama3" &&
@@ -156,15 +156,15 @@ std::string rope_scaling_objection(const Values& values, Index dims) {
     return "fast_turns: expected more than slow_turns";
   }
   if (scaling == "yarn" && !(values.real("base") > 1)) {
-    return "base: expected more than 1 for yarn";
+    return "base: expected more than 1 for \"yarn\"";
   }
   if (scaling != "longrope") return {};
   for (const char* key : {"short_factors", "long_factors"}) {
     const auto count =
         values.has(key) ? static_cast<Index>(values.get<std::vector<double>>(key).size()) : 0;
     if (count != dims / 2) {
-      return std::string(key) + ": expected one for each of the " + std::to_string(dims / 2) +
-             " rotated pairs, found " + std::to_string(count);
+      return std::string(key) + ": expected one factor for each of the " +
+             std::to_string(dims / 2) + " rotated pairs, found " + std::to_string(count);
     }
   }
   return {};

@@ -40,15 +40,16 @@ std::unique_ptr<Task> drawn_task(std::shared_ptr<const Tokenizer> tokenizer, std
 
 void check_drawn(const TrainingPlan& plan) {
   if (!plan.held_out.empty() || plan.held_out_share > 0) {
-    throw InputError("held_out: the task \"" + plan.task +
-                     "\" generates its held-out sequences; expected none");
+    throw InputError("held_out: expected no held-out files, since the task \"" + plan.task +
+                     "\" generates its held-out sequences");
   }
 }
 
 void check_drawn_bytes(const TrainingPlan& plan, Index min_length) {
   check_drawn(plan);
   if (!plan.text.empty()) {
-    throw InputError("text: the task \"" + plan.task + "\" generates its sequences; expected none");
+    throw InputError("text: expected no files, since the task \"" + plan.task +
+                     "\" generates its sequences");
   }
   if (plan.model.vocabulary != kByteTokens) {
     throw InputError("model.vocabulary: expected " + std::to_string(kByteTokens) +

@@ -151,7 +151,7 @@ Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
     throw InputError("text: expected at least one byte for bits per byte, found none");
   check_predicts(checkpoint);
   if (model.config.segment > 0 && settings.length > 0) {
-    throw InputError("length: expected none for a model with segments of " +
+    throw InputError("length: expected no length for a model with segments of " +
                      std::to_string(model.config.segment) + " tokens");
   }
   std::vector<std::int32_t> tokens;

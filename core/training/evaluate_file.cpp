@@ -136,7 +136,8 @@ Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file,
   const Reads reads = architecture(config.architecture.id).reads;
   const bool is_text = reads == Reads::Tokens && input_kind(config.input.id).is_text;
   if (!is_text && settings.length > 0) {
-    throw InputError("length: expected none, " + config.architecture.id + " does not read windows");
+    throw InputError("length: expected no length, since " + config.architecture.id +
+                     " does not read windows");
   }
   if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, settings);
   if (reads == Reads::Trajectories) return evaluate_trajectory(checkpoint, file);

@@ -7,7 +7,7 @@ namespace attnscope {
 Masking model_masking(const ModelConfig& config) {
   const Values& values = config.architecture.values;
   if (!values.has("mask")) {
-    throw InputError("model.architecture.mask: expected the id of the mask, found nothing");
+    throw InputError("model.architecture.mask: expected the id of the mask, found none");
   }
   return {values.real("masked"), static_cast<std::int32_t>(values.integer("mask")),
           config.vocabulary};

@@ -150,7 +150,7 @@ class NumbersTask final : public Task {
 
 void check_numbers(const TrainingPlan& plan) {
   if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
-    throw InputError("text: the task \"numbers\" generates its numbers; expected none");
+    throw InputError("text: expected no files, since the task \"numbers\" generates its numbers");
   }
   const Index start = plan.model.architecture.values.integer("start");
   if (plan.model.vocabulary != kByteIds + 1 || start != kByteIds) {

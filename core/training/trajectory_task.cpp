@@ -87,7 +87,7 @@ Index walk_tokens(const TrainingPlan& plan) {
 
 void check_trajectory(const TrainingPlan& plan) {
   if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
-    throw InputError("text: the task \"trajectory\" generates its walks; expected none");
+    throw InputError("text: expected no files, since the task \"trajectory\" generates its walks");
   }
   const Values& values = plan.model.architecture.values;
   const auto expect = [&](const char* key, Index expected) {

@@ -45,7 +45,7 @@ bool has_gate(const Values& values) {
 void check_gate(const OperationInput& input) {
   if (!input.x.defined()) throw InputError("x: missing, required by the gates of rfa");
   if (input.y.defined()) {
-    throw InputError("y: expected none with the gates of rfa, which belong to the tokens of x");
+    throw InputError("y: expected no y with the gates of rfa, which belong to the tokens of x");
   }
   if (!input.positions.empty()) {
     throw InputError("gate: expected false where keys are cached, found true");

@@ -118,9 +118,9 @@ std::string trajectory_refusal(const ModelConfig& config) {
            std::to_string(config.vocabulary);
   }
   if (config.tied_output) {
-    return "tied_output: expected false for trajectory, which has no token table, found true";
+    return "tied_output: expected false for \"trajectory\", which has no token table, found true";
   }
-  if (!config.causal) return "causal: expected true for trajectory, found false";
+  if (!config.causal) return "causal: expected true for \"trajectory\", found false";
   return "";
 }
 

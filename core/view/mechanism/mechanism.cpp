@@ -73,8 +73,8 @@ ViewData mechanism_data(const ViewInput& input) {
   const SelectedTap head_tap = require_tap(input);
   const Mechanism* selected = selected_mechanism(input.session.view, *head_tap.tap);
   if (selected == nullptr) {
-    throw InputError("picture: expected one that shows " + variant(head_tap.tap->variant.id).label +
-                     ", or automatic");
+    throw InputError("picture: expected a picture of " + variant(head_tap.tap->variant.id).label +
+                     ", or \"automatic\"");
   }
   return {selected->data({input, *head_tap.tap, head_tap.head})};
 }

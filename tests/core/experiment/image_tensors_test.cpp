@@ -117,7 +117,8 @@ TEST_F(ImageTensors, GridsKeepAspectRatio) {
 TEST_F(ImageTensors, RejectInvalidImagesAndGrids) {
   const std::string file = save("a.png", 4, 4);
   EXPECT_NE(refusal({file, "", "", 65, 1}).find("expected at most 64"), std::string::npos);
-  EXPECT_NE(refusal({file, "tokens.txt", ""}).find("tokens: expected none"), std::string::npos);
+  EXPECT_NE(refusal({file, "tokens.txt", ""}).find("tokens: expected no token list"),
+            std::string::npos);
   write_file(folder_.path() / "b.jpg", std::string("\xFF\xD8\xFF garbage"));
   EXPECT_TRUE(
       refusal({folder_.path() / "b.jpg", "", ""}).starts_with((folder_.path() / "b.jpg").string()));

@@ -52,7 +52,7 @@ TEST(EncodingBounds, RejectInvalidParameters) {
       {R"({"type": "alibi", "slopes": [1, 2, 3]})", heads(3), ""},
       {R"({"type": "alibi", "slopes": [1, 2]})", any, ""},
       {R"({"type": "alibi", "slopes": [1, 2]})", heads(3),
-       "slopes: expected one for each of the 3 heads, found 2"},
+       "slopes: expected one slope for each of the 3 heads, found 2"},
       {R"({"type": "alibi", "slopes": [1, 2, 3]})",
        {.dimensions = {.heads = 1, .first_head = 2, .layer_heads = 3}},
        ""},
@@ -108,12 +108,12 @@ TEST(EncodingBounds, RejectInvalidParameters) {
        "dims: expected at most the head size 6, found 8"},
       {R"({"type": "rope", "dims": 8})", any, ""},
       {R"({"type": "rope", "scaling": "dynamic", "original": 8})", head(2),
-       "scaling: expected more than one rotated pair for dynamic, found 1"},
+       "scaling: expected more than one rotated pair for \"dynamic\", found 1"},
       {R"({"type": "rope", "scaling": "dynamic", "original": 8})", head(1),
        "dims: expected an even number, found 1, the head size"},
       {R"({"type": "rope", "scaling": "dynamic", "original": 8})", any, ""},
       {R"({"type": "rope", "dims": 2, "scaling": "dynamic", "original": 8})", any,
-       "scaling: expected more than one rotated pair for dynamic, found 1"}};
+       "scaling: expected more than one rotated pair for \"dynamic\", found 1"}};
   for (const Case& c : cases) {
     const Choice choice = parse_encoding(c.json);
     const Encoding& e = encoding(choice.id);

@@ -157,7 +157,7 @@ TEST(RopeScaling, RejectsInconsistentParameters) {
   expect_refusal(R"("factor": 2)", 2, "");
   expect_refusal(R"("scaling": "dynamic")", 4, "original: expected the original context length");
   expect_refusal(R"("scaling": "dynamic", "original": 8)", 2,
-                 "scaling: expected more than one rotated pair for dynamic, found 1");
+                 "scaling: expected more than one rotated pair for \"dynamic\", found 1");
   expect_refusal(R"("scaling": "dynamic", "original": 8)", 4, "");
   expect_refusal(R"("scaling": "yarn", "original": 8)", 2, "");
   expect_refusal(R"("scaling": "llama3", "original": 8)", 2, "");
@@ -174,10 +174,10 @@ TEST(RopeScaling, RejectsInconsistentParameters) {
       R"("scaling": "longrope", "original": 8, "short_factors": [1, 1], "long_factors": [1, 1])", 4,
       "");
   expect_refusal(R"("scaling": "longrope", "original": 8, "short_factors": [1, 1])", 4,
-                 "long_factors: expected one for each of the 2");
+                 "long_factors: expected one factor for each of the 2");
   expect_refusal(
       R"("scaling": "longrope", "original": 8, "short_factors": [1], "long_factors": [1, 1])", 4,
-      "short_factors: expected one for each of the 2");
+      "short_factors: expected one factor for each of the 2");
 }
 
 TEST(RotaryPairs, JoinNeighboursOrHalves) {

@@ -325,7 +325,7 @@ TEST(EvaluateFile, ReportsInvalidLines) {
   EXPECT_NE(refusal("7\ts\n8\ta\n\n").find("line 3"), std::string::npos);
   EXPECT_NE(refusal("").find("expected lines"), std::string::npos);
   EXPECT_EQ(refusal("7\ts\n8\ta"), "no error");
-  EXPECT_NE(refusal("7\ts", {.length = 1}).find("length: expected none"), std::string::npos);
+  EXPECT_NE(refusal("7\ts", {.length = 1}).find("length: expected no length"), std::string::npos);
 }
 
 // Sources include the special tokens of the tokenizer; targets do not.
@@ -405,7 +405,7 @@ TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindows) {
       << earliest_exits.mean_layers();
   const auto message =
       testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, {.length = 1}); });
-  EXPECT_NE(message.find("length: expected none"), std::string::npos) << message;
+  EXPECT_NE(message.find("length: expected no length"), std::string::npos) << message;
   // Text files accept a window length.
   Checkpoint text_checkpoint = byte_model(16);
   write_file(folder.path() / "some.txt", "Alice was beginning to get very tired");
