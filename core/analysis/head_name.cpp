@@ -74,8 +74,10 @@ HeadName head_name(const HeadStatistics& s, const HeadBaseline& baseline) {
         ": mean distance " + brief(s.distance, 2) + with_spread(brief(mean, 2), brief(spread, 2));
     return name;
   }
-  return {"", "",
-          "has no clear pattern on this text: no statistic differs enough from equal attention"};
+  return {
+      "", "",
+      "has no clear pattern on this text: no statistic is large enough and far enough from equal "
+      "attention"};
 }
 
 }  // namespace attnscope

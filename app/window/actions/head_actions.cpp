@@ -67,9 +67,15 @@ void add_head_actions(std::vector<Action>& list) {
   list.back().checked = all_off;
   list.back().starts_group = true;
   add("heads_compare", "Compare without selected heads",
-      "Switch the selected heads off, and compare with the settings that have them on, as B.",
+      "Switch the selected heads off, and compare a layer after them with the settings that have "
+      "them on, as B.",
       [](State& s) {
         switch_heads(s, false);
+        // Maps of later layers show the effect.
+        Index layer = 0;
+        for (const auto& head : selected_heads(s.session->view))
+          layer = std::max(layer, head.first);
+        s.select_head(std::min(layer + 1, s.layers() - 1), s.edited().view.head);
         Session& session = s.session.edit();
         session.b = session;
         switch_heads(s, true);

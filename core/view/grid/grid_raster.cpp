@@ -11,6 +11,7 @@ constexpr double kLabelPad = 0.2;         // em: above the first line
 constexpr double kStrip = 0.3;            // em: strip in the colour of a head's name
 constexpr double kStripShare = 0.12;      // maximum height of the strip, of the thumbnail's width
 constexpr double kMinShrinkage = 0.7;     // labels do not shrink thumbnails further
+constexpr double kMinNameScale = 0.9;     // minimum font size of names, relative to Page::small()
 constexpr double kMinNumbered = 0.5;      // the same for labels that are head numbers alone
 constexpr double kLabelOverhang = 0.6;    // of centred labels, of the gap
 constexpr double kMinGain = 1.15;         // of size, for blocks or layers across
@@ -128,7 +129,9 @@ bool set_label(const Page& page, GridLabel kind, double text_width, double unlab
                GridRaster& raster, const Place& place) {
   const double lines = kind == GridLabel::TwoLines ? 2 : 1;
   raster.label_kind = kind;
+  const bool is_name = kind == GridLabel::Badge || kind == GridLabel::Word;
   for (const double scale : {1.0, 0.9, 0.8, kMinFontScale}) {
+    if (is_name && scale < kMinNameScale) break;  // else strips, which are legible from afar
     raster.label_size = scale * page.small();
     raster.label = lines * kLabelLine * raster.label_size + kLabelPad * page.em();
     place();

@@ -11,7 +11,7 @@ namespace ATTNSCOPE_FILE {
 State state_with_selection() {
   State state;
   auto trace = std::make_shared<Trace>();
-  for (Index layer = 0; layer < 2; ++layer) {
+  for (Index layer = 0; layer < 3; ++layer) {
     AttentionTap tap;
     tap.address.layer = layer;
     tap.heads = {0, 1};
@@ -51,6 +51,7 @@ TEST(HeadActions, CompareWithoutSelectedHeads) {
   action("heads_off").run(state);
   action("heads_compare").run(state);  // the heads are off already: they stay off in A
   EXPECT_EQ(state.session->view.id, "compare");
+  EXPECT_EQ(state.session->view.layer, 2);  // after the last selected head
   EXPECT_EQ(state.session->run.interventions.size(), 3u);
   ASSERT_TRUE(state.session->b.has_value());
   EXPECT_EQ(state.session->b->run.interventions, Interventions{other});
