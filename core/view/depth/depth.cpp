@@ -154,7 +154,9 @@ class Depth {
     m.top = axis_depth_top(page_, m.columns, std::max(width, em()), max_depth);
     const double all = inside.height - above - m.top - kLine * em();
     const double needed = static_cast<double>(length()) * kWordHeight * em();
-    agreement_height_ = inside.height >= kMinHeightForAgreement * em() ? kAgreement * em() : 0;
+    // Unknown if layers were skipped.
+    const bool has_agreement = !exits_.skipped && inside.height >= kMinHeightForAgreement * em();
+    agreement_height_ = has_agreement ? kAgreement * em() : 0;
     // Predictions of all tokens are more important.
     if (all >= needed && all - agreement_height_ < needed) agreement_height_ = 0;
     const double space = all - agreement_height_;
@@ -589,7 +591,8 @@ View depth_view() {
       .reading = fixed_reading(
           "The prediction of each layer if it were the last one: from left to right it becomes the "
           "final prediction. A model can exit at a layer that is already confident.",
-          {{"Margin", "probability of the most likely token minus that of the second."},
+          {{"Agree", "share of tokens for which a layer has the last layer's prediction."},
+           {"Margin", "probability of the most likely token minus that of the second."},
            {"Saturation", "cosine similarity of the state to the previous layer's; 1: unchanged."},
            {"Threshold λ, T", "confidence at which a token exits."}}),
       .data =

@@ -56,7 +56,7 @@ TEST(Depth, ReportsSkippedLayers) {
         all_text(lay_out_view(trace, "depth", look_with_threshold(threshold)).list);
     EXPECT_NE(text.find("25% of layers skipped"), std::string::npos) << text;
     EXPECT_NE(text.find(exit_rule("saturation").label), std::string::npos) << text;
-    for (const char* fragment : {"could be skipped", "of tokens exit with", "margin"}) {
+    for (const char* fragment : {"could be skipped", "of tokens exit with", "margin", "agree"}) {
       EXPECT_EQ(text.find(fragment), std::string::npos) << fragment << "\n" << text;
     }
     EXPECT_NE(text.find("1 (5)"), std::string::npos) << text;  // layers count from 0
