@@ -215,11 +215,17 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-// "layer 1, heads 0, 2".
+// "layer 1, heads 0, 2", "layer 1, heads 0–31".
 std::string describe_heads(const ViewInput& input, const LineSet& set) {
-  std::string heads = set.heads.size() == 1 ? "head " : "heads ";
-  for (std::size_t i = 0; i < set.heads.size(); ++i) {
-    heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
+  const std::vector<Index>& list = set.heads;
+  std::string heads = list.size() == 1 ? "head " : "heads ";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    std::size_t last = i;  // of a range of at least three heads
+    while (last + 1 < list.size() && list[last + 1] == list[last] + 1) ++last;
+    heads += (i > 0 ? ", " : "") + std::to_string(list[i]);
+    if (last < i + 2) continue;
+    heads += "–" + std::to_string(list[last]);
+    i = last;
   }
   return describe_part(input.trace, input.session.view) + "layer " +
          std::to_string(input.session.view.layer) + ", " + heads;

@@ -215,6 +215,21 @@ TEST(Lines, ArcsNameTheirDirections) {
   EXPECT_TRUE(contains_text(synthetic_trace(Pattern::all(12, 12)), "forward"));
 }
 
+TEST(Lines, TitleListsRangesOfHeads) {
+  const Trace trace = synthetic_trace(1, 12, 6);
+  const auto title_of = [&](const std::string& heads) {
+    LayoutOptions options;
+    options.settings = settings_with("lines", R"({"heads": )" + heads + "}");
+    return testing::texts(lay_out_view(trace, "lines", options).list).front().text;
+  };
+  const auto ends_with = [&](const std::string& heads, const std::string& end) {
+    return title_of(heads).ends_with(end);
+  };
+  EXPECT_TRUE(ends_with("[4]", "head 4")) << title_of("[4]");
+  EXPECT_TRUE(ends_with("[4, 5]", "heads 4, 5")) << title_of("[4, 5]");
+  EXPECT_TRUE(ends_with("[0, 2, 3, 4, 11]", "heads 0, 2–4, 11")) << title_of("[0, 2, 3, 4, 11]");
+}
+
 // Colours of up to 32 heads of a layer differ.
 TEST(Lines, HeadsOfWideLayersHaveDifferentColours) {
   for (Index a = 0; a < 32; ++a) {
