@@ -84,6 +84,8 @@ class ExperimentOptions {
   void offer_samples() { offers_samples_ = true; }
   bool uses_sample() const { return offers_samples_ && has_no_input() && !model_.empty(); }
   void report_sample(const RunSpec& spec) const;
+  // True if a text or other input of the options runs with a model: neither a session nor tensors.
+  bool opens_model() const { return session_.empty() && !has_no_input(); }
   void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 
  private:

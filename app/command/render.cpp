@@ -19,10 +19,12 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stop.h"
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/view/export/export_format.h"
 #include "core/view/export/frames.h"
+#include "core/view/opening.h"
 #include "core/view/parts/describe.h"
 
 namespace attnscope::command {
@@ -97,6 +99,12 @@ void select_salient_pair(Index rank, ExperimentRun& runner, Session& session) {
 void run(const RenderOptions& options) {
   const Target output_target = target(options);
   Session session = options.experiment.session();
+  const bool has_default_view =
+      !options.view.selects_view() && options.salient == 0 && options.animate.empty();
+  if (options.experiment.opens_model() && has_default_view) {
+    const auto checkpoint = model_store()->checkpoint(session.run.model);
+    session.view.id = initial_view(checkpoint->model.config, session.run);
+  }
   if (options.experiment.intervenes()) session.view.id = "intervene";
   if (options.compare.is_given()) session.view.id = "compare";
   options.view.apply(session.view);

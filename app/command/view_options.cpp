@@ -1,6 +1,7 @@
 #include "app/command/view_options.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -37,7 +38,8 @@ void ViewOptions::add_to(Command command) {
   command.add("--view", view_,
               "View, with optional parameters: map, rope,base=500 ('attnscope list views'): " +
                   joined_ids(views()) +
-                  "; default: map, or the most suitable one for a model without input");
+                  "; default: map; alignment for an encoder-decoder without a target; or the "
+                  "most suitable one for a model without input");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
   command.add("--stack", stack_,
@@ -73,6 +75,13 @@ void ViewOptions::add_to(Command command) {
       .numbers(2);
   command.add("--statistics-file", statistics_file_,
               "File of texts for the head statistics of a grid: --view grid,sort=induction");
+}
+
+bool ViewOptions::selects_view() const {
+  constexpr std::array kSelections = {"--view", "--layer",   "--head", "--stack", "--kind",
+                                      "--step", "--segment", "--tile", "--pin",   "--words"};
+  return std::ranges::any_of(kSelections,
+                             [&](const char* name) { return command_->is_given(name); });
 }
 
 void ViewOptions::apply(ViewSettings& settings) const {
@@ -229,15 +238,6 @@ std::pair<double, double> parse_size_option(const std::string& text, const std::
   throw InputError(option + ": expected WIDTHxHEIGHT or WIDTH, found \"" + text + "\"");
 }
 
-}  // namespace
-
-// Applies the preset, then the options that the user has given.
-void PictureSizeOptions::apply_preset(const PicturePreset& preset, PictureOptions& options) const {
-  apply(preset, options);
-  const auto is_given = [&](const char* name) { return command_ && command_->is_given(name); };
-  if (is_given("--width")) options.width = options_.width;
-  if (is_given("--height")) options.height = options_.height;
-  if (is_given("--scale")) options.scale = options_.scale;
 // Checks a width or height that was typed in `unit`, of which a unit of the picture has `factor`.
 void check_side(const std::string& option, const std::string& side, double value, double factor,
                 const std::string& unit) {
@@ -248,6 +248,15 @@ void check_side(const std::string& option, const std::string& side, double value
                    brief(maximum, 6) + " " + unit + ", found " + brief(value, 6));
 }
 
+}  // namespace
+
+// Applies the preset, then the options that the user has given.
+void PictureSizeOptions::apply_preset(const PicturePreset& preset, PictureOptions& options) const {
+  apply(preset, options);
+  const auto is_given = [&](const char* name) { return command_ && command_->is_given(name); };
+  if (is_given("--width")) options.width = options_.width;
+  if (is_given("--height")) options.height = options_.height;
+  if (is_given("--scale")) options.scale = options_.scale;
   if (is_given("--font-size")) options.font_size = options_.font_size;
   FigureParts& parts = options.parts;
   parts.title = options_.parts.title && (preset.title || !parts.title_text.empty());
@@ -267,19 +276,19 @@ PictureOptions PictureSizeOptions::options() const {
   if (dots_per_inch_ > 0) options.set_dots_per_inch(dots_per_inch_);
   if (!pixels_.empty()) {
     const auto [width, height] = parse_size_option(pixels_, "--pixels");
+    const std::string unit = "pixels at scale " + brief(options.scale);
+    check_side("--pixels", "width", width, options.scale, unit);
+    if (height > 0) check_side("--pixels", "height", height, options.scale, unit);
     options.set_pixels(width, height);
   }
   if (!inches_.empty()) {
     const auto [width, height] = parse_size_option(inches_, "--inches");
+    constexpr double kInches = 1 / PictureOptions::kUnitsPerInch;
+    check_side("--inches", "width", width, kInches, "inches");
+    if (height > 0) check_side("--inches", "height", height, kInches, "inches");
     options.set_inches(width, height);
   }
   return options;
 }
 
-    const std::string unit = "pixels at scale " + brief(options.scale);
-    check_side("--pixels", "width", width, options.scale, unit);
-    if (height > 0) check_side("--pixels", "height", height, options.scale, unit);
 }  // namespace attnscope::command
-    constexpr double kInches = 1 / PictureOptions::kUnitsPerInch;
-    check_side("--inches", "width", width, kInches, "inches");
-    if (height > 0) check_side("--inches", "height", height, kInches, "inches");

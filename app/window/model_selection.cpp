@@ -90,8 +90,11 @@ void replace_empty_view(State& state) {
   if (!state.is_current()) return;
   state.selection.has_checked_view = true;
   const View& shown_view = view(state.session->view.id);
-  if (shown_view.objection(*state.run.trace).empty()) return;
-  const std::string recommended = recommended_view(read_card(*state.session));
+  const std::string initial = initial_view(*state.run.trace->config, state.session->run);
+  const bool shows_only_start = shown_view.id == "map" && initial != "map";
+  if (shown_view.objection(*state.run.trace).empty() && !shows_only_start) return;
+  const std::string recommended =
+      shows_only_start ? initial : recommended_view(read_card(*state.session));
   const View& next = view(recommended.empty() ? "map" : recommended);
   if (next.id == shown_view.id || (!next.objection(*state.run.trace).empty())) return;
   state.session.edit().view.id = next.id;

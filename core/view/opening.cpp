@@ -145,6 +145,11 @@ std::string recommended_view(const ModelConfig& config) {
   return "";
 }
 
+std::string initial_view(const ModelConfig& config, const RunSpec& run) {
+  const bool has_target = !run.target.empty() || !run.target_ids.empty();
+  return reads(config) == Reads::SourceAndTarget && !has_target ? "alignment" : kInitialView;
+}
+
 std::string recommended_view(const ModelCard& card) {
   if (!card.config) return card.task == "image" ? card.task : "";
   return recommended_view(*card.config);

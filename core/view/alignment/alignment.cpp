@@ -14,6 +14,39 @@
 namespace attnscope {
 namespace {
 
+constexpr Index kMinRows = 4;  // of a cut target
+
+// Numbers of the target's first rows.
+std::shared_ptr<const AlignmentNumbers> first_rows(const AlignmentNumbers& all, Index rows) {
+  const auto count = static_cast<std::size_t>(rows);
+  auto first = std::make_shared<AlignmentNumbers>(all);
+  first->weights = all.weights.slice(0, rows);
+  first->strongest.resize(count);
+  first->probabilities.resize(count);
+  first->labels.resize(count);
+  return first;
+}
+
+// Width of columns in which three quarters of the target's labels fit, within limits.
+double legible_cell(const Page& page, const AlignmentNumbers& numbers) {
+  constexpr double kMin = 1.6, kMax = 3.4, kPadding = 0.5;  // em
+  std::vector<double> widths;
+  for (const std::string& label : numbers.labels) {
+    widths.push_back(page.width_of(label, page.em()));
+  }
+  const auto typical = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() * 3 / 4);
+  std::ranges::nth_element(widths, typical);
+  return std::clamp(*typical + kPadding * page.em(), kMin * page.em(), kMax * page.em());
+}
+
+// Text below source and target: crossing lines up to `rows`, and the share of the target shown.
+std::string notice_of(const GeneratedTarget& target, const AlignmentNumbers& numbers, Index rows) {
+  const std::string crossing = describe_crossing(target, numbers, rows);
+  if (numbers.rows() == target.rows()) return crossing;
+  return "The first " + std::to_string(numbers.rows()) + " of " + std::to_string(target.rows()) +
+         " target tokens are shown. " + crossing;
+}
+
 // Draws source and target as text, and a notice below them.
 void draw_words(Page& page, const Box& inside, const ShownAlignment& shown) {
   const double em = page.em(), middle = inside.x + inside.width / 2;
@@ -28,7 +61,7 @@ void draw_words(Page& page, const Box& inside, const ShownAlignment& shown) {
                 0,
                 true});
   y += 1.3 * line;
-  const std::string notice = describe_crossing(shown.target, shown.numbers, shown.focus.row_count);
+  const std::string notice = notice_of(shown.target, shown.numbers, shown.focus.row_count);
   for (const std::string& text_line :
        page.wrapped(notice, em, inside.width, shown.places.notice_lines)) {
     page.text({middle, y}, text_line, em, Align::Middle);
@@ -51,13 +84,22 @@ std::vector<Handle> handles_of(const AlignmentPlaces& places, Index rows) {
 ViewLayout lay_out_target(const ViewInput& input,
                           const std::shared_ptr<const GeneratedTarget>& target) {
   Page page(input);
-  const auto numbers = alignment_numbers(input, target);
+  auto numbers = alignment_numbers(input, target);
   const Box inside =
       page.frame(target->trace->model + " · alignment of target and source",
                  caption(*target->trace, describe_alignment(*target, input.session.view)));
   // The notice describes the whole target, so that the layout does not depend on "step".
-  const std::string notice = describe_crossing(*target, *numbers, target->rows());
-  const std::optional<AlignmentPlaces> places = place_alignment(page, inside, *numbers, notice);
+  const auto place = [&] {
+    return place_alignment(page, inside, *numbers, notice_of(*target, *numbers, numbers->rows()));
+  };
+  std::optional<AlignmentPlaces> places = place();
+  // Shows as many tokens of a long target as have legible columns.
+  const double min_cell = numbers->rows() > kMinRows ? legible_cell(page, *numbers) : 0;
+  while (numbers->rows() > kMinRows &&
+         (!places || (numbers->rows() < target->rows() && places->cell < min_cell))) {
+    numbers = first_rows(*numbers, std::max(kMinRows, numbers->rows() * 9 / 10));
+    places = place();
+  }
   if (!places) return no_space(page);
   const ShownAlignment shown{*target, *numbers, *places, alignment_focus(input, *numbers, *places)};
   draw_words(page, inside, shown);

@@ -9,6 +9,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/session.h"
 #include "core/figure/png.h"
+#include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/view/session_file.h"
 #include "core/view/view.h"
@@ -690,6 +691,56 @@ TEST_F(PictureCommands, ModelAloneSelectsSampleAndView) {
       run_program({"render", "--model", "memory-xl", "--segment", "99", "-o", path("opened.svg")}),
       "--segment");
   expect_refusal(run_program({"render", "-o", path("opened.svg")}), "or --model alone");
+}
+
+// Errors name the parameter and its valid values in the unit that was typed, and suggest a name.
+TEST_F(PictureCommands, ErrorsNameParameterUnitAndNearName) {
+  const auto refusal = [](const std::vector<std::string>& options, const std::string& message) {
+    std::vector<std::string> arguments = options;
+    arguments.insert(arguments.end(), {"-t", "a"});
+    expect_refusal(render(arguments, "refused.png"), message);
+  };
+  refusal({"--variant", "local,window=abc"},
+          "variant.window: expected an integer of at least 0, found \"abc\"");
+  refusal({"--variant", "loca"}, "found \"loca\"; did you mean \"local\"?");
+  refusal({"--variant", "local,windw=3"}, "; did you mean \"window\"?");
+  refusal({"--view", "mpa"}, "; did you mean \"map\"?");
+  refusal({"--vaiant", "local"}, "--vaiant; did you mean \"--variant\"?");
+  refusal({"--pixels", "12"},
+          "--pixels: expected a width from 100 to 32768 pixels at scale 2, found 12");
+  refusal({"--pixels", "12", "--scale", "1"}, "from 50 to 16384 pixels at scale 1, found 12");
+  refusal({"--inches", "6x0.1"},
+          "--inches: expected a height from 0.520833 to 170.667 inches, found 0.1");
+  expect_refusal(run_program({"render", "--model", "defalt", "-t", "a", "-o", path("refused.png")}),
+                 "; did you mean \"default\"?");
+  expect_refusal(run_program({"rendr"}), "rendr; did you mean \"render\"?");
+  expect_refusal(run_program({"list", "variatns"}), "; did you mean \"variants\"?");
+}
+
+// The picture of the tensors opens after their file has gone.
+TEST_F(PictureCommands, PictureContainsItsTensors) {
+  const std::string tensors = path("moved.npy");
+  write_npy(tensors, stored(Tensor::from({2, 2}, {1, 0, 0.25F, 0.75F})));
+  ASSERT_EQ(run_program({"render", tensors, "-o", path("own.png")}).status, 0);
+  fs::remove(tensors);
+  const ProcessResult again = run_program({"render", path("own.png"), "-o", path("again.csv")});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_NE(read_file(path("again.csv")).find("0.75"), std::string::npos);
+}
+
+TEST_F(PictureCommands, EncoderDecodersOpenInAlignment) {
+  const auto view_of = [](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"render", "--model", "numbers",          "-t",
+                                          "24",     "-o",      path("numbers.png")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProcessResult result = run_program(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return load_session(path("numbers.png")).view.id;
+  };
+  EXPECT_EQ(view_of({}), "alignment");
+  EXPECT_EQ(view_of({"--target", "v"}), "map");
+  EXPECT_EQ(view_of({"--stack", "encoder"}), "map");
+  EXPECT_EQ(view_of({"--view", "grid"}), "grid");
 }
 
 }  // namespace ATTNSCOPE_FILE

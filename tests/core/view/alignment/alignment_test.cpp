@@ -108,6 +108,23 @@ TEST(Alignment, ShowsTargetUpToStep) {
   EXPECT_FALSE(whole.hit({100, 100}).has_value());  // rows are not queries of the run
 }
 
+// A long target is cut to the tokens that have legible columns, and the picture says so.
+TEST(Alignment, CutsLongTarget) {
+  const ViewedRun viewed(testing::alignment_session("encoder_decoder-sinusoidal"));
+  const Index rows = viewed.findings.get(Findings::written)->rows();
+  ASSERT_GT(rows, 12);
+  testing::Space narrow;
+  narrow.width = 15 * narrow.font_size;
+  narrow.height = 60 * narrow.font_size;
+  const ViewLayout cut = layout_of(viewed, narrow);
+  EXPECT_EQ(cut.refusal, "");
+  EXPECT_LT(static_cast<Index>(cut.handles.size()), rows);
+  EXPECT_TRUE(shows_text(cut.list, "The first " + std::to_string(cut.handles.size()) + " of " +
+                                       std::to_string(rows) + " target tokens"));
+  EXPECT_EQ(testing::layout_error(cut.list), "");
+  EXPECT_FALSE(shows_text(layout_of(viewed).list, "target tokens are shown"));
+}
+
 TEST(Alignment, ExplainsMissingAlignment) {
   const ViewedRun text(testing::alignment_session("decoder-rope"));
   EXPECT_TRUE(layout_of(text).refusal.starts_with("No source"));
