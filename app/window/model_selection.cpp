@@ -1,5 +1,6 @@
 #include "app/window/model_selection.h"
 
+#include "app/window/files.h"
 #include "core/base/error.h"
 #include "core/base/join_words.h"
 
@@ -102,6 +103,23 @@ void replace_empty_view(State& state) {
   if (!has_model_changes(state)) return;
   std::string& text = state.selection.model_changes->text;
   text += (text.empty() ? "the view " : ", the view ") + next.label;
+}
+
+bool offers_example(const State& state) {
+  if (state.run.trace == nullptr) return false;
+  const View& shown_view = view(state.session->view.id);
+  return shown_view.content.example && !shown_view.objection(*state.pictured_trace()).empty();
+}
+
+void open_example(State& state) {
+  remember_input(state);
+  Session next = *state.session;
+  view(next.view.id).content.example(next);
+  if (next == *state.session) {
+    state.report_error("The model of the example is not installed.");
+    return;
+  }
+  set_session(state, share(std::move(next)));
 }
 
 }  // namespace attnscope::window

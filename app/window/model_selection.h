@@ -25,4 +25,9 @@ void undo_model_selection(State& state);
 // content by the view that the model recommends, or else by Map.
 void replace_empty_view(State& state);
 
+// True if the run has no content for the shown view, and the view has an example.
+bool offers_example(const State& state);
+// Opens the shown view's example, a model with an input that fills the view, as one undoable step.
+void open_example(State& state);
+
 }  // namespace attnscope::window

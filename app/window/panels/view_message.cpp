@@ -147,6 +147,19 @@ void draw_no_run(Ui& ui, State& state, ImVec2 origin, ImVec2 size) {
   }
 }
 
+void draw_example_button(Ui& ui, State& state, const ViewLayout& layout, ImVec2 origin) {
+  constexpr const char* kLabel = "Open an example";
+  double bottom = 0;
+  for (const Item& item : layout.list.items) {
+    if (const auto* text = std::get_if<Text>(&item)) bottom = std::max(bottom, text->at.y);
+  }
+  const float width = ImGui::CalcTextSize(kLabel).x + 2 * ImGui::GetStyle().FramePadding.x;
+  ImGui::SetCursorScreenPos(
+      {origin.x + (ui.px(layout.list.width) - width) / 2, origin.y + ui.px(bottom + 20)});
+  if (button(ui, kLabel, "view.example", true)) open_example(state);
+  hint(ui, "Opens a model and an input that fill this view. Ctrl+Z returns.");
+}
+
 namespace {
 
 std::string describe_partial_result(const RunState& run) {

@@ -19,6 +19,10 @@ void draw_salient_pair(Ui& ui, State& state);
 // no other item in the rectangle: it would receive the clicks on the buttons.
 void draw_no_run(Ui& ui, State& state, ImVec2 origin, ImVec2 size);
 
+// Draws a button that opens the view's example below the message `layout`, which has its corner at
+// `origin`. As for draw_no_run(), draw no other item in the rectangle.
+void draw_example_button(Ui& ui, State& state, const ViewLayout& layout, ImVec2 origin);
+
 // Draws the progress of a long run: a bar along the upper edge of the picture, and a label for the
 // partial result that is shown meanwhile.
 void draw_run(Ui& ui, const State& state, ImVec2 origin, ImVec2 size);

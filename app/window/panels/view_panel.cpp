@@ -7,6 +7,7 @@
 
 #include "app/window/actions/actions.h"
 #include "app/window/error_text.h"
+#include "app/window/model_selection.h"
 #include "app/window/panels/view_message.h"
 #include "app/window/panels/view_mouse.h"
 #include "app/window/panels/view_toolbar.h"
@@ -102,7 +103,12 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
                  static_cast<int>(size.y)};
   state.view.pending.clear();
   if (state.run.trace == nullptr) return draw_no_run(ui, state, corner, size);
-  invisible_button("picture", size);
+  const bool has_example_button = offers_example(state);
+  if (has_example_button) {
+    ImGui::Dummy(size);  // leaves the clicks to the button
+  } else {
+    invisible_button("picture", size);
+  }
   mark(ui, "picture");
   const double margin = kPlotMargin * ui.scale;
   const ImVec2 origin(std::round(corner.x + static_cast<float>(margin)),
@@ -146,7 +152,11 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
   report_handles(ui, picture.layout, origin);
   draw_run(ui, state, corner, size);
-  use_mouse(ui, state, picture.layout, view(state.session->view.id));
+  if (has_example_button) {
+    draw_example_button(ui, state, picture.layout, origin);
+  } else {
+    use_mouse(ui, state, picture.layout, view(state.session->view.id));
+  }
   draw_previous(picture.previous, corner, size);
   if (state.presentation.is_on) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
 }

@@ -76,6 +76,41 @@ TEST_F(ModelSelectionTest, ReplacesOnlyViewsWithoutContent) {
   EXPECT_EQ(state_.history.undo()->view.id, "rope");
 }
 
+// Models of other layouts have no configuration before their first run.
+TEST_F(ModelSelectionTest, MapOfStartTokenIsReplacedByAlignment) {
+  choose_model(state_, "numbers");
+  state_.session.edit().view.id = "map";
+  state_.selection.has_checked_view = false;
+  run();
+  EXPECT_EQ(state_.session->view.id, "alignment");
+  for (const char* target : {"", "v"}) {  // a chosen map stays
+    state_.session.edit().view.id = "map";
+    state_.session.edit().run.target = target;
+    state_.selection.has_checked_view = *target == 0;
+    run();
+    EXPECT_EQ(state_.session->view.id, "map");
+  }
+}
+
+TEST_F(ModelSelectionTest, ExampleFillsEmptyViewUndoably) {
+  int empty_views = 0;
+  for (const View& v : views()) {
+    state_.session.edit().view.id = v.id;
+    state_.history.record(state_.session.snapshot(), 1);
+    run();
+    if (!offers_example(state_)) continue;
+    ++empty_views;
+    const Session empty = *state_.session;
+    open_example(state_);
+    run();
+    EXPECT_EQ(v.objection(*state_.run.trace), "") << v.id;
+    EXPECT_FALSE(offers_example(state_)) << v.id;
+    state_.session = state_.history.undo();
+    EXPECT_EQ(*state_.session, empty) << v.id;
+  }
+  EXPECT_GE(empty_views, 7);
+}
+
 TEST_F(ModelSelectionTest, SampleReplacesInput) {
   choose_model(state_, "numbers");
   const std::vector<const Sample*> samples = samples_for(model_card("numbers"));
