@@ -119,8 +119,8 @@ TEST(Alignment, CutsLongTarget) {
   const ViewLayout cut = layout_of(viewed, narrow);
   EXPECT_EQ(cut.refusal, "");
   EXPECT_LT(static_cast<Index>(cut.handles.size()), rows);
-  EXPECT_TRUE(shows_text(cut.list, "The first " + std::to_string(cut.handles.size()) + " of " +
-                                       std::to_string(rows) + " target tokens"));
+  EXPECT_TRUE(shows_text(
+      cut.list, "The first " + std::to_string(cut.handles.size()) + " of " + std::to_string(rows)));
   EXPECT_EQ(testing::layout_error(cut.list), "");
   EXPECT_FALSE(shows_text(layout_of(viewed).list, "target tokens are shown"));
 }
