@@ -149,7 +149,9 @@ void add_next_actions(std::vector<Action>& list) {
                   {{"W"}},
                   [](State& s) {
                     s.run.is_generating = !s.run.is_generating;
-                    if (s.run.is_generating) generate_token(s);
+                    if (!s.run.is_generating) return;
+                    s.text.is_focused = false;  // the keys stop generation
+                    generate_token(s);
                   },
                   can_generate,
                   [](const State& s) { return s.run.is_generating; }});

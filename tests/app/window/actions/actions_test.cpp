@@ -120,6 +120,14 @@ TEST(Actions, EscapeStopsGeneratingBeforeAnythingElse) {
   }
 }
 
+TEST(Actions, GeneratingTakesKeysFromTheText) {
+  State state;
+  state.text.is_focused = true;
+  action("next_run").run(state);
+  EXPECT_TRUE(state.run.is_generating);
+  EXPECT_FALSE(state.text.is_focused);
+}
+
 TEST(Actions, PresentationHasItsOwnTextSize) {
   State state;
   state.scale = 2;
