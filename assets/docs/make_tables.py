@@ -97,8 +97,8 @@ def pair_scores(_):
     """Recorded scores of expected pairs of words, a column for each model."""
     with open(os.path.join(TOP, "assets/samples/expected-pairs.json"), encoding="utf-8") as file:
         expected = json.load(file)
-    models = list(dict.fromkeys(score["model"] for score in expected["scores"]))
-    scores = {(score["kind"], score["model"]): score for score in expected["scores"]}
+    models = list(dict.fromkeys(score["model"] for score in expected["recorded"]))
+    scores = {(score["kind"], score["model"]): score for score in expected["recorded"]}
     rows = []
     for kind in expected["kinds"]:
         example, count = kind["pairs"][0], len(kind["pairs"])

@@ -149,11 +149,11 @@ ExpectedPairs expected_pairs_from_json(const Json& json, const std::string& path
         kind_of(kinds[i], object.path_of("kinds") + "[" + std::to_string(i) + "]"));
     if (!ids.insert(result.kinds.back().id).second) object.fail("kinds", "each kind once");
   }
-  const Json& scores = object.array("scores");
+  const Json& scores = object.array("recorded");
   for (std::size_t i = 0; i < scores.size(); ++i) {
     result.scores.push_back(
-        score_of(scores[i], object.path_of("scores") + "[" + std::to_string(i) + "]"));
-    if (!ids.contains(result.scores.back().kind)) object.fail("scores", "kinds of the file");
+        score_of(scores[i], object.path_of("recorded") + "[" + std::to_string(i) + "]"));
+    if (!ids.contains(result.scores.back().kind)) object.fail("recorded", "kinds of the file");
   }
   object.finish();
   return result;

@@ -3,7 +3,7 @@
 //   {"kinds": [{"kind": "pronoun", "label": "Pronoun to noun", "pairs": [
 //       {"text": "The old sailor gave the girl his lamp because she was afraid of the dark.",
 //        "query": "she", "key": "girl"}, ...]}, ...],
-//    "scores": [{"model": "default", "kind": "pronoun", "layer": 1, "head": 7, "right": 1,
+//    "recorded": [{"model": "default", "kind": "pronoun", "layer": 1, "head": 7, "right": 1,
 //                "weight": 0.16, "others": 0.07, "found": 2}, ...]}
 // "query" is the last such word of the text, "key" the first, in any case; the key comes first.
 // Sentences come in couples of similar ones: heads are chosen on the first, third, ... couple, and

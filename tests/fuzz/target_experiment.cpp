@@ -122,7 +122,7 @@ std::vector<std::string> pairs_seeds() {
   return {R"({"kinds": [{"kind": "k", "label": "K", "pairs": [
     {"text": "a b", "query": "b", "key": "a"}, {"text": "a b", "query": "b", "key": "a"},
     {"text": "a b", "query": "b", "key": "a"}, {"text": "a b", "query": "b", "key": "a"}]}],
-    "scores": [{"model": "m", "kind": "k", "layer": 1, "head": 2, "right": 5, "weight": 0.6,
+    "recorded": [{"model": "m", "kind": "k", "layer": 1, "head": 2, "right": 5, "weight": 0.6,
     "others": 0.1, "found": 9}]})"};
 }
 

@@ -21,7 +21,7 @@ const ExpectedPairs& bundled_pairs() {
 
 ExpectedPairs parsed(const std::string& kinds, const std::string& scores = "[]") {
   return expected_pairs_from_json(
-      parse_json(R"({"kinds": )" + kinds + R"(, "scores": )" + scores + "}", "f"), "f");
+      parse_json(R"({"kinds": )" + kinds + R"(, "recorded": )" + scores + "}", "f"), "f");
 }
 
 std::string one_kind(const std::string& pair, int count = 4) {
