@@ -141,7 +141,7 @@ bool is_visible(const ShapedCluster& cluster, std::string_view text) {
 
 VisualParts compute_parts(std::string_view line, bool is_rtl) {
   PartList parts(line);
-  if (is_plain(line)) {
+  if (!is_rtl && is_plain(line)) {
     if (!line.empty()) parts.add_plain(0, line.size(), false);
     return parts.take();
   }

@@ -143,6 +143,8 @@ TEST_F(ScreenTextTest, CursorMovesLeftInHebrew) {
     previous = layout.position_of(offset);
   }
   EXPECT_NEAR(layout.position_of(line.size()), 0, 0.01);
+  // The full stop of a Latin line in a Hebrew paragraph is at the left.
+  EXPECT_EQ(LineLayout("came.", true).position_of(5), 0);
   ImGui::PopFont();
 }
 
