@@ -345,7 +345,7 @@ TEST(Compare, HeadingsListDifferencesOnly) {
   const std::string label = "position: " + encoding("rope").label;
   EXPECT_EQ(headings_with_values(a, b, 1600),
             (std::vector<std::string>{label + " (base = 10)", label + " (base = 10000)"}));
-  EXPECT_EQ(headings_with_values(a, b, 600),
+  EXPECT_EQ(headings_with_values(a, b, 540),
             (std::vector<std::string>{"base = 10", "base = 10000"}));
   // If the encodings differ, headings list only values that deviate from the default.
   b.attention[0].encoding.id = default_encoding().id;
