@@ -52,7 +52,7 @@ TEST(TextShaping, RasterisesWhiteGlyphsAroundTheBaseline) {
   const TextRaster small = rasterise_line("H", false, 20, false);
   const TextRaster large = rasterise_line("H", false, 40, false);
   EXPECT_FALSE(small.is_coloured);
-  EXPECT_LT(small.top, 0);  // above the baseline
+  EXPECT_LT(small.top, 0);                                             // above the baseline
   EXPECT_NEAR(large.image.height - small.image.height, 0.73 * 20, 2);  // capitals
   int opaque = 0;
   const std::vector<std::uint8_t>& rgba = small.image.rgba;
