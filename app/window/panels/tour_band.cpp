@@ -18,8 +18,8 @@ Card card_of(TourMove move) {
   switch (move) {
     case TourMove::Point:
       return {"Point at a word",
-              "Rest the pointer on a word in the picture: on the right, how much attention it "
-              "gets."};
+              "Rest the pointer on a word in the picture: the panel on the right explains its "
+              "attention."};
     case TourMove::Change:
       return {"Change a word", "Click into Text and type another word: every number follows."};
     case TourMove::Drag:
@@ -119,7 +119,7 @@ void outline_move(const Ui& ui, const State& state, TourMove move, float top, fl
   const float margin = ui.px(5), gap = ImGui::GetStyle().ItemSpacing.y;
   const float left = ImGui::GetCursorScreenPos().x - margin;
   const float right = left + ImGui::GetContentRegionAvail().x + 2 * margin;
-  ImGui::GetWindowDrawList()->AddRect({left, top - margin}, {right, bottom - gap + ui.px(2)},
+  ImGui::GetWindowDrawList()->AddRect({left, top - margin}, {right, bottom - gap + ui.px(4)},
                                       packed(ui.look->accent), ui.px(6), 0, ui.px(2));
 }
 
