@@ -156,7 +156,7 @@ void draw_example_button(Ui& ui, State& state, const ViewLayout& layout, ImVec2 
   const float width = ImGui::CalcTextSize(kLabel).x + 2 * ImGui::GetStyle().FramePadding.x;
   ImGui::SetCursorScreenPos(
       {origin.x + (ui.px(layout.list.width) - width) / 2, origin.y + ui.px(bottom + 20)});
-  if (button(ui, kLabel, "view.example", true)) open_example(state);
+  if (button(ui, kLabel, "content.example", true)) open_example(state);
   hint(ui, "Opens a model and an input that fill this view. Ctrl+Z returns.");
 }
 

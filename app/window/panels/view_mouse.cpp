@@ -145,7 +145,7 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
       if (!layout.handles[static_cast<std::size_t>(index)].stroke) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
       }
-      hint(ui, layout.handles[static_cast<std::size_t>(index)].help);
+      hint(ui, ui.shown_label(layout.handles[static_cast<std::size_t>(index)].help));
     }
     if (index < 0) return HandleUse::None;
     return handle_use(layout.handles[static_cast<std::size_t>(index)]);

@@ -11,7 +11,10 @@ story=$(cat "$here/../../samples/07-lamp.txt")
 
 render() { "$program" render "$@"; }
 
-render --text "$text" --view map --layer 2 --head 4 --pin 13,8 --width 720 --height 540 --scale 1 -o "$here/map.png"
+# The model of map.png is that of the first start.
+smollm2=$("$here/../../../app/get-model.sh" smollm2 --path) || { echo "run app/get-model.sh smollm2 first" >&2; exit 1; }
+render --model "$smollm2" --text "The old sailor gave the girl his lamp because she was afraid of the dark." \
+  --view map --layer 4 --head 8 --pin 9,5 --width 720 --height 540 --scale 1 -o "$here/map.png"
 render --text "$text" --variant lsh --view mechanism --width 720 --height 540 --scale 1 -o "$here/mechanism.png"
 render --text "$text" --view rope --width 720 --height 540 --scale 1 -o "$here/rope.png"
 render --text "The old sailor lit it again." --view flow --width 1080 --height 720 --scale 1 -o "$here/flow.png"
