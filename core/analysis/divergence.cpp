@@ -36,12 +36,12 @@ double term(double p, double q) {
   return q > 0 ? p * std::log2(p / q) : std::numeric_limits<double>::infinity();
 }
 
-// A row of a map and the NaN of its excluded pairs (null: pairs without weight).
+// A row of a map. `rules` has NaN for excluded pairs; null: pairs with weight 0 are excluded.
 struct Row {
   const float* weights = nullptr;
   const float* rules = nullptr;
   double sum = 0;
-  // Share of key j; positive if the pair is allowed.
+  // Fraction of the row's sum on key j; positive if the pair is allowed.
   double share(Index j) const {
     const bool is_underflow = weights[j] == 0 && rules != nullptr && !std::isnan(rules[j]);
     return (is_underflow ? kUnderflow : static_cast<double>(weights[j])) / sum;

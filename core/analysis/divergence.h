@@ -14,8 +14,8 @@ enum class Divergence {
   JensenShannon,    // (KL(a, m) + KL(b, m)) / 2 with m = (a + b) / 2: at most 1 bit
 };
 
-// Allowed pairs of two maps: matrices as large as the maps with NaN for excluded pairs. Empty: a
-// pair without weight is excluded.
+// Allowed pairs of maps a and b: matrices of the shape of the maps, with NaN for excluded pairs.
+// Undefined: pairs with weight 0 are excluded.
 struct AllowedPairs {
   Tensor a{}, b{};
 };

@@ -5,8 +5,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMajority = 0.6, kSubstantial = 0.35;  // of the weight
-constexpr double kNear = 0.5;                           // of the baseline's distance
+constexpr double kMajority = 0.6, kSubstantial = 0.35;  // fractions of the weight
+constexpr double kNear = 0.5;                           // fraction of the baseline's distance
 
 // A behaviour, measured as the weight on some keys.
 struct Behaviour {
@@ -15,7 +15,7 @@ struct Behaviour {
   double threshold;
 };
 
-// In order of priority.
+// Behaviours that name heads, in order of priority.
 const std::vector<Behaviour>& behaviours() {
   static const std::vector<Behaviour> list{
       {{"previous token", "previous", "attends mostly to the previous token"},

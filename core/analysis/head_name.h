@@ -9,8 +9,9 @@ namespace attnscope {
 
 struct HeadName {
   std::string badge;  // "previous token": above a thumbnail; empty: no name
-  std::string word;   // "previous": where the badge is too long
-  // In a sentence: "attends mostly to the previous token: 62%, at equal attention 16% ± 9%".
+  std::string word;   // "previous": a shorter badge
+  // Predicate of a sentence: "attends mostly to the previous token: 62%, at equal attention 16% ±
+  // 9%". Without numbers in head_names().
   std::string words;
 };
 
@@ -19,9 +20,9 @@ struct HeadName {
 // occurrences of the current token, or else by its mean distance.
 //
 // A statistic names the head only if it reaches a fixed threshold (60% or 35% of the weight;
-// half the baseline's distance), differs from the baseline by kNameSpreads standard deviations and
-// is measured on kNameRows rows, so that few heads with random weights have a name. Unknown
-// statistics (NaN) are ignored.
+// half the baseline's distance), differs from the baseline by at least kNameSpreads standard
+// deviations and is measured on at least kNameRows rows. Few heads with random weights therefore
+// have a name. Unknown statistics (NaN) are ignored.
 HeadName head_name(const HeadStatistics& statistics, const HeadBaseline& baseline);
 
 constexpr double kNameSpreads = 4;

@@ -80,7 +80,7 @@ HeadStatistics head_statistics(const Tensor& attention, const std::vector<std::i
 
 namespace {
 
-// Expectation and variance, over the rows, of a statistic of random rows.
+// Expectation and variance of a statistic, summed over independent random rows.
 struct RandomMean {
   double sum = 0, variance = 0;
   Index count = 0;
@@ -89,7 +89,7 @@ struct RandomMean {
     variance += row_variance;
     ++count;
   }
-  // `hits` of `keys` equally likely keys count.
+  // Adds a row that attends to one of `keys` equally likely keys, of which `hits` count.
   void add_share(Index hits, Index keys) {
     const double p = static_cast<double>(hits) / static_cast<double>(keys);
     add(p, p * (1 - p));
@@ -118,7 +118,7 @@ HeadBaseline head_baseline(const Pattern& pattern, Index head,
       return key < keys && pattern.allowed(a, i, first_token_column + key);
     };
     entropy.add(std::log2(static_cast<double>(size)), 0);
-    double sum = 0, squares = 0;  // of distances; memory columns have none
+    double sum = 0, squares = 0;  // sums over distances; memory columns have no distance
     for (const Run& run : pattern.row(a, i)) {
       for (Index c = run.begin; c < run.end; c += run.step) {
         if (c < first_token_column) continue;

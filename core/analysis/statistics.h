@@ -51,11 +51,11 @@ HeadStatistics head_statistics(const Tensor& attention, const std::vector<std::i
 
 // Statistics of a head that ignores the text, for comparison with a measured head.
 struct HeadBaseline {
-  HeadStatistics mean;  // if each row attends equally to its allowed keys
-  // Standard deviation of the statistics, whose expectation is `mean`, of a head whose rows attend
-  // to one random allowed key each: the largest by which chance alone moves them. Entropy: 0.
+  HeadStatistics mean;  // statistics if each row attends equally to its allowed keys
+  // Standard deviations if each row attends to one random allowed key: the largest deviations from
+  // `mean` that chance alone causes. Entropy: 0.
   HeadStatistics spread;
-  HeadStatistics rows;  // number of rows that count
+  HeadStatistics rows;  // number of rows that each statistic averages
 };
 // Baseline of head `head` of a pattern with one row per query; other arguments as for
 // head_statistics(). Statistics without rows are NaN.

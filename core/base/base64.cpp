@@ -42,7 +42,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     group = 0;
   }
   for (std::size_t n = 0; n < padding; ++n) bytes.pop_back();
-  if (to_base64(bytes) != text) return std::nullopt;  // bits that the padding leaves out
+  if (to_base64(bytes) != text) return std::nullopt;  // unused bits must be 0
   return bytes;
 }
 

@@ -8,7 +8,7 @@
 namespace attnscope {
 
 std::string to_base64(std::string_view bytes);
-// Nullopt unless `text` is what to_base64() writes for some bytes.
+// Returns the bytes of which `text` is the result of to_base64(); nullopt for any other text.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace attnscope

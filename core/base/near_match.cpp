@@ -22,7 +22,7 @@ bool starts_with_ignoring_case(std::string_view name, std::string_view start) {
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b) {
-  // Distances of prefixes of `a` (rows) and `b`: of this row and the two before it.
+  // Distances between prefixes of `a` (rows) and of `b`: the current row and the two before it.
   std::vector<int> row(b.size() + 1), previous, before_previous;
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {

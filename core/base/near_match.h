@@ -11,8 +11,9 @@ namespace attnscope {
 // `a` into `b`; letters of either case are equal.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The name that `typed` most likely means: of the least edit distance, at most a third of the typed
-// length, or one that begins with `typed`; the first of several. Empty if none is near.
+// Returns the name nearest to `typed`, the first of several; empty if no name is near. A name is
+// near if the edit distance is at most a third of the typed length (at least 1), or if the name
+// begins with `typed` (at least 3 characters).
 std::string near_match(std::string_view typed, const std::vector<std::string>& names);
 
 // End of an error message: "; did you mean \"local\"?", or empty if no name is near.

@@ -357,7 +357,7 @@ Value value_from_text(const Parameter& parameter, std::string_view text, std::st
   try {
     value = parse_json(text, path);
   } catch (const InputError&) {
-    value = std::string(text);  // rejected with a description of the valid values
+    value = std::string(text);  // value_from_json() rejects it and describes valid values
   }
   return value_from_json(parameter, value, path);
 }

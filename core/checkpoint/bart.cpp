@@ -27,7 +27,7 @@ constexpr BartLayout kLayouts[] = {{"bart", false, true, true},
                                    {"marian", false, false, false},
                                    {"pegasus", true, false, false}};
 constexpr Index kUnusedPositions = 2;
-constexpr const char* kPositions = "embed_positions.weight";  // of a stack
+constexpr const char* kPositions = "embed_positions.weight";  // name within a stack
 
 // Reads a size that encoder and decoder share: "encoder_" and "decoder_" followed by `name`.
 Index shared_integer(JsonObject& object, const std::string& name, Index maximum) {

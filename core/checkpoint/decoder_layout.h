@@ -38,7 +38,7 @@ struct DecoderNames {
   std::string gate_in;          // fused matrix of gate and in
   std::string router, experts;  // `experts`: prefix of "INDEX." and a name below
   std::string expert_gate, expert_in, expert_out;
-  // Expert of all tokens: its gate's matrix [1, d], and the prefix of expert_gate, _in and _out.
+  // Shared expert of all tokens: matrix of its gate, [1, d], and prefix of the names above.
   std::string shared_gate, shared_expert;
   // Prefix of gpt-oss's tensors of all experts, with gate and in interleaved. Unused if the
   // checkpoint has tensors with the names above.

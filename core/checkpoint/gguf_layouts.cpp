@@ -88,7 +88,8 @@ class TensorTranslator {
     if (layout_.rotates_neighbours && stem == "attn_q") return unpermuted(tensor, sizes.heads);
     if (layout_.rotates_neighbours && stem == "attn_k") return unpermuted(tensor, sizes.kv_heads);
     if (layout_.fuses_by_head && stem == "attn_qkv") return fused_by_head(tensor);
-    if (stem == "ffn_gate_inp_shexp" && tensor.shape.size() == 1) {  // converters drop the 1
+    // Converters drop dimensions of size 1.
+    if (stem == "ffn_gate_inp_shexp" && tensor.shape.size() == 1) {
       StoredTensor row = tensor;
       row.shape.insert(row.shape.begin(), 1);
       return row;
@@ -188,11 +189,11 @@ class TensorTranslator {
     return result;
   }
 
-  // Undoes the converter's permutation of heads: component i + size/2 follows component i.
+  // Undoes the converter's permutation of heads, in which component i + size/2 follows component i.
   StoredTensor unpermuted(const StoredTensor& tensor, Index heads) const {
     const Index size = layout_.sizes.head_size;
     expect_rows(tensor, heads * size);
-    row_bytes(tensor);  // rows must be whole blocks
+    row_bytes(tensor);  // throws unless rows are whole blocks
     if (size % 2 != 0) {
       fail("expected an even number of components per head, found " + std::to_string(size));
     }

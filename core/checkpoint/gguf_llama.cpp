@@ -80,7 +80,7 @@ GgufLayout read_qwen3_moe(GgufMetadata& in) {
   return layout;
 }
 
-// Where the file is silent, widths follow the rules of llama.cpp.
+// Widths that the file does not store follow the rules of llama.cpp.
 GgufLayout read_qwen2_moe(GgufMetadata& in) {
   constexpr Index kMaxHidden = 8 * kMaxModelWidth;
   GgufLayout layout = llama_like(in, "qwen2_moe");

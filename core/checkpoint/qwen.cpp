@@ -24,7 +24,7 @@ bool is_even_before(Index layer, Index last) {
 void set_windows(JsonObject& object, ModelConfig& config,
                  bool (*slides_by_default)(Index, Index) = follows) {
   const bool has_windows = object.flag_or("use_sliding_window", false);
-  // 0 in configs without windows.
+  // Configs without windows store 0.
   const Index stored =
       object.integer_or("sliding_window", 4096, has_windows ? 1 : 0, kMaxModelTokens);
   const Index window = stored == 0 ? config.context : stored;

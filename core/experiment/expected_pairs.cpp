@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kCouple = 2;                // similar sentences
+constexpr Index kCouple = 2;                // sentences per couple
 constexpr Index kMaxSentenceShortfall = 1;  // tolerances of shortfall()
 constexpr double kMaxWeightShortfall = 0.05;
 
@@ -53,13 +53,13 @@ ExpectedPairScore score_of(const Json& json, const std::string& path) {
   return score;
 }
 
-// ASCII letters in lower case: tokenizers may lower the case of a text.
+// Lowers the case of ASCII letters, as some tokenizers do.
 std::string lower_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
-// Words of a sentence that a pair names.
+// Positions of a pair's words in its sentence; -1: not found.
 struct PairWords {
   Index query = -1, key = -1;
 };
@@ -78,7 +78,7 @@ PairWords find_words(const std::vector<TraceToken>& words, const ExpectedPair& p
   return found;
 }
 
-// One head on one sentence.
+// Result of one head on one sentence.
 struct HeadResult {
   double weight = 0, others = 0;
   bool is_right = false;
@@ -104,7 +104,7 @@ bool is_square_self_attention(const AttentionTap& tap, std::size_t words) {
   return tap.address.kind == AttentionKind::Self && tap.queries() == count && tap.keys() == count;
 }
 
-// Results on one sentence.
+// Results of all heads and of the search for salient pairs on one sentence.
 struct SentenceResult {
   HeadResults heads;
   bool is_found = false;

@@ -1,13 +1,14 @@
-// Expected pairs: sentences with a word and the word that it refers to, and how well the heads of a
-// model and the search for salient pairs find it. assets/samples/expected-pairs.json:
+// Expected pairs: sentences with a word (query) and the earlier word that it refers to (key).
+// Measures how well the heads of a model and the search for salient pairs find the key.
+// assets/samples/expected-pairs.json:
 //   {"kinds": [{"kind": "pronoun", "label": "Pronoun to noun", "pairs": [
 //       {"text": "The old sailor gave the girl his lamp because she was afraid of the dark.",
 //        "query": "she", "key": "girl"}, ...]}, ...],
 //    "recorded": [{"model": "default", "kind": "pronoun", "layer": 1, "head": 7, "right": 1,
 //                "weight": 0.16, "others": 0.07, "found": 2}, ...]}
-// "query" is the last such word of the text, "key" the first, in any case; the key comes first.
-// Sentences come in couples of similar ones: heads are chosen on the first, third, ... couple, and
-// measured on the others.
+// Words are compared without case. The query is the last occurrence of its word, the key the first
+// occurrence. Sentences come in couples of similar sentences: the head is chosen on the first,
+// third, ... couple, and measured on the second, fourth, ... couple.
 #pragma once
 
 #include <filesystem>
@@ -32,20 +33,20 @@ struct ExpectedKind {
 struct ExpectedPairScore {
   std::string model, kind;
   Index layer = 0, head = 0;      // head with the largest contrast on the choosing half
-  Index right = 0;                // measured sentences in which that head prefers the expected word
-  double weight = 0, others = 0;  // means over the measured half: weight on the expected word, and
-                                  // the other queries' weight on it
-  Index found = 0;  // sentences, of all, in which the query's most salient pair is right
-  Index measured = 0, sentences = 0;
-  double chance = 0;  // mean share of right answers of a head that picks one of the words at random
+  Index right = 0;                // number of measured sentences in which that head prefers the key
+  double weight = 0, others = 0;  // means over the measured half: weight of the query on the key,
+                                  // and mean weight of the other queries on the key
+  Index found = 0;  // number of all sentences in which the query's most salient pair is expected
+  Index measured = 0, sentences = 0;  // numbers of measured sentences and of all sentences
+  double chance = 0;                  // mean probability that a word chosen at random is the key
 };
 
 struct ExpectedPairs {
   std::vector<ExpectedKind> kinds;
-  std::vector<ExpectedPairScore> scores;  // recorded; without measured, sentences and chance
+  std::vector<ExpectedPairScore> scores;  // recorded, without the last three members
 };
 
-// Reads a file of this format. Throws InputError with the invalid member.
+// Reads a file of this format. Throws InputError that names the invalid member.
 ExpectedPairs read_expected_pairs(const std::filesystem::path& file);
 ExpectedPairs expected_pairs_from_json(const Json& json, const std::string& path);
 
@@ -55,8 +56,8 @@ ExpectedPairs expected_pairs_from_json(const Json& json, const std::string& path
 ExpectedPairScore score_pairs(const std::string& model, const ExpectedKind& kind,
                               ExperimentRun& runner);
 
-// Differences from the recorded score of the same model and kind, such as "3 of 6 right, recorded
-// 6"; empty if it is at most one sentence or 0.05 of weight lower, or nothing is recorded.
+// Shortfall from the recorded score of the same model and kind: "3 right, recorded 5". Empty
+// without a recorded score, and up to a shortfall of one sentence or of 0.05 of the weight.
 std::string shortfall(const ExpectedPairScore& score,
                       const std::vector<ExpectedPairScore>& recorded);
 

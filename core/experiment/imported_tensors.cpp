@@ -334,7 +334,7 @@ std::vector<std::string> split_tokens(const std::string& bytes) {
   return lines;
 }
 
-// Token list in a separate file; `embedded`: its bytes, null: in the file at `path`.
+// Token list in a separate file. `embedded`: bytes of the file; null: read from `path`.
 struct TokenFile {
   const std::string& path;
   const std::string* embedded;

@@ -18,7 +18,7 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
 // else empty.
 std::string note_on_bytes(const Trace& trace);
 
-// Note on the text's tokens that stand for unknown words or characters; empty if there are none.
+// Note on tokens that replace unknown words or characters of the text; empty without such tokens.
 std::string note_on_unknown_tokens(const Trace& trace);
 
 // Notes on rows that leak future tokens despite a causal mask, on empty memories and on omitted

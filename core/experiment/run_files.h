@@ -14,8 +14,8 @@ namespace attnscope {
 
 inline constexpr std::size_t kMaxEmbeddedBytes = std::size_t{1} << 20;  // all tensor files of a run
 
-// The contents as a shared object. Equal contents share one object: sessions, which are compared in
-// every frame, compare pointers.
+// Returns the contents as a shared object. Equal contents share one object, so that comparing
+// sessions, as every frame does, compares only pointers.
 std::shared_ptr<const EmbeddedFiles> share_contents(EmbeddedFiles contents);
 
 // Embeds the tensor files if they exist and have at most kMaxEmbeddedBytes together.
@@ -28,7 +28,7 @@ void find_files(RunSpec& run, const std::filesystem::path& folder);
 // First file that the run needs and that does not exist; empty: none.
 std::string missing_file(const RunSpec& run);
 
-// Replaces the missing file by `found`, and looks for other missing files next to it.
+// Replaces the missing file by `found`, and looks for other missing files next to `found`.
 void locate_missing_file(RunSpec& run, const std::filesystem::path& found);
 
 }  // namespace attnscope

@@ -41,8 +41,8 @@ struct TensorFiles {
   std::string file;                // .npy, .npz, .safetensors or an image; empty: none
   std::string tokens, key_tokens;  // files with token lists; empty: as in `file`
   Index width = 0, height = 0;     // pixels of an image after resizing; 0: see image_grid()
-  // Contents to read in place of the files, which may be missing; null: none. Equal contents are
-  // one object (share_contents()), so that comparing pointers suffices.
+  // Contents that replace the files, which may be missing; null: the files are read. Equal contents
+  // are one object (share_contents()), so that comparing pointers suffices.
   std::shared_ptr<const EmbeddedFiles> embedded{};
   bool operator==(const TensorFiles&) const = default;
 };

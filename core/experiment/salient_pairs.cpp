@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxPerHead = 8;  // candidates per head
 constexpr double kKindFactor = 2;       // factor of induction, brackets and pronouns
-constexpr double kMaxOtherShare = 0.5;  // largest mean of the other queries, as a share of a weight
+constexpr double kMaxOtherShare = 0.5;  // maximum of other_weight / weight
 constexpr Index kFirstWord = 0;         // first word, often an attention sink
 
 // True if a word is more than punctuation; tokens without text count as words.
@@ -40,7 +40,7 @@ bool is_pronoun(const TraceToken& word) {
   return kPronouns.contains(name);
 }
 
-// Opening bracket or quotation mark of a closing one; empty for other words.
+// Opening mark that matches a closing bracket or quotation mark; empty for other words.
 std::string_view opening_of(const TraceToken& word) {
   static const std::map<std::string, std::string_view, std::less<>> kBrackets{
       {")", "("}, {"]", "["}, {"}", "{"}, {">", "<"}, {"”", "“"}, {"»", "«"}};
@@ -108,7 +108,7 @@ class PairSearch {
     return sum;
   }
 
-  // Words of the columns; -1 for columns outside the text and the first word.
+  // Index of the word of each column; -1 for the first word and for columns outside the text.
   std::vector<Index> key_words(const AttentionTap& tap, Index columns) const {
     std::vector<Index> words;
     for (Index c = 0; c < columns; ++c) {
@@ -122,7 +122,7 @@ class PairSearch {
     return static_cast<std::size_t>(gap + static_cast<Index>(tokens_->size()));
   }
 
-  // Weights by distance between query and key: high for heads that attend to a fixed distance.
+  // Sums of weights by distance between query and key: high for heads with a preferred distance.
   std::vector<ColumnSum> distance_sums(const AttentionTap& tap, const Tensor& weights,
                                        const std::vector<Index>& keys) const {
     std::vector<ColumnSum> sums(2 * tokens_->size());

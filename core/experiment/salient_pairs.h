@@ -52,12 +52,11 @@ std::string salient_pairs_refusal(const Trace& trace);
 // distance, and with the other heads g of the group, times distance and surprisal. bits_k is the
 // surprisal -log2 p of the key's word, small for predictable words ("of", "the"); factor is 2 for
 // induction, brackets and pronouns, otherwise 1. Runs without predictions omit the logarithm of
-// bits. A key to which the other queries give more than half of a_qk on average is no candidate: a
-// column that everybody attends to never wins. For diversity, each selected pair halves the scores
-// of other pairs once per shared head, query and key. Considers positive weights of self-attention
-// within the text. Excludes pairs of a word with itself, punctuation except for pairs of brackets,
-// and the first word, which often is an attention sink. Throws InputError if
-// salient_pairs_refusal() is not empty.
+// bits. For diversity, each selected pair halves the scores of other pairs once per shared head,
+// query and key. Considers positive weights of self-attention within the text. Excludes keys that
+// attract all queries (the other queries give them more than half of a_qk on average), pairs of a
+// word with itself, punctuation except for pairs of brackets, and the first word, which often is an
+// attention sink. Throws InputError if salient_pairs_refusal() is not empty.
 std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress = nullptr);
 

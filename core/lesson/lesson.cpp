@@ -47,8 +47,8 @@ bool is_installed(const std::string& model) {
   return std::ranges::find(models, model) != models.end();
 }
 
-// Appends the step, or a remark to the last step's text if the model that the step requires is not
-// installed.
+// Appends the step. If the step requires a model that is not installed, appends a remark to the
+// text of the previous step instead.
 void add_step(const Json& value, const Json& session, const std::string& path,
               std::vector<LessonStep>& steps) {
   const std::string model = value.is_object() && value.contains("requires")

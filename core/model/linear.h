@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// x w + bias: [n, in] x [in, out] -> [n, out]; bias [out] or undefined. Throw Stopped within
-// milliseconds of a request, as matrix products poll is_stopping().
+// x w + bias: [n, in] x [in, out] -> [n, out]; bias [out] or undefined. Throws Stopped within
+// milliseconds of a request, since matrix products poll is_stopping().
 Var linear(const Var& x, const Var& w, const Var& bias);
 Var linear(const Var& x, const NarrowMatrix& w, const Var& bias);
 

@@ -189,9 +189,9 @@ double agreeing_threshold(const LogitLens& lens, Confidence measure, double agre
   constexpr Index kSteps = 1000;
   const Tensor& confidence = confidence_of(lens, measure);
   const Index layers = confidence.dim(0), length = confidence.dim(1);
-  std::vector<Index> agreeing(kSteps + 1, 0);  // positions by threshold
+  std::vector<Index> agreeing(kSteps + 1, 0);  // number of agreeing positions by threshold
   for (Index i = 0; i < length; ++i) {
-    Index step = 0;  // thresholds below it have led to an exit
+    Index step = 0;  // first threshold without an exit so far
     for (Index n = 0; n < layers; ++n) {
       const bool agrees = lens.guess(n, i) == lens.guess(layers - 1, i), is_last = n + 1 == layers;
       const auto reached = static_cast<double>(confidence(n, i));

@@ -41,11 +41,11 @@ struct ExitSummary {
 };
 ExitSummary exit_summary(const LogitLens& lens, const std::vector<Index>& exits);
 
-// The lowest threshold, in thousandths, at which and above which at least this share of positions
-// exits with the last layer's guess; 1 if there is none.
+// Lowest multiple of 0.001 such that, at this and all higher thresholds, at least the fraction
+// `agreement` of positions exits with the last layer's guess; 1 if there is none.
 double agreeing_threshold(const LogitLens& lens, Confidence measure, double agreement);
 
-// Share of positions at which each layer's guess equals the last layer's.  [layers]
+// Fraction of positions at which each layer's guess equals the last layer's.  [layers]
 std::vector<double> layer_agreement(const LogitLens& lens);
 
 }  // namespace attnscope

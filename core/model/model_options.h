@@ -31,16 +31,17 @@ enum class QueryKeyNorm {
 
 // Mixture of experts instead of each feed-forward (Shazeer et al., 2017, arXiv:1701.06538; Jiang et
 // al., 2024, arXiv:2401.04088): a router assigns to each token the `chosen` experts with the
-// largest logits; their outputs are summed with the softmax of the logits as gates. A further
-// expert of all tokens may have a gate of its own, a sigmoid (Qwen team, 2024, arXiv:2407.10671).
+// largest logits; their outputs are summed with the softmax of the logits as gates. An
+// optional shared expert processes all tokens; a sigmoid gates its output (Qwen team, 2024,
+// arXiv:2407.10671).
 struct Experts {
   Index count = 0;  // 0: a single feed-forward
   Index chosen = 2;
   bool renormalised = true;  // true: softmax over the chosen experts; false: over all
   bool router_bias = false;
-  Index shared_hidden = 0;  // width of the expert of all tokens; 0: none
-  // Layers with a single feed-forward of width `dense_hidden` instead, ascending. Only for models
-  // with one stack of layers.
+  Index shared_hidden = 0;  // width of the shared expert; 0: none
+  // Indices of layers with a single feed-forward of width `dense_hidden` instead of experts,
+  // ascending. Only for models with one stack of layers.
   std::vector<Index> dense_layers{};
   Index dense_hidden = 0;
   bool operator==(const Experts&) const = default;

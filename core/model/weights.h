@@ -18,7 +18,8 @@
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
 //   layers.N.ffn.router             [d, experts]     (router_bias); w_gate, w_in and w_out are then
 //                                                    in layers.N.ffn.experts.E
-//   layers.N.ffn.shared_gate        [d, 1]           with shared_hidden; also layers.N.ffn.shared
+//   layers.N.ffn.shared_gate        [d, 1]           with shared_hidden; w_gate, w_in and
+//                                                    w_out are then also in layers.N.ffn.shared
 //   final_norm.weight               [d]              (.bias), pre-norm only
 //   output.transform.w, .b, .norm   [d, e], [e], [e] before the token table of width e
 //   output.weight                   [d, vocabulary], unless tied
@@ -118,7 +119,7 @@ std::map<std::string, double> weight_upper_bounds(const ModelConfig& config);
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);
 std::string layer_prefix(Index layer);  // "layers.3."
-// True if the layer with this prefix, also "encoder.layers.3.", has experts.
+// True if the layer with this prefix ("layers.3.", "encoder.layers.3.") has experts.
 bool has_experts(const ModelConfig& config, const std::string& layer_prefix);
 // Weights whose names begin with `prefix`, by name without the prefix.
 NamedVars weights_below(const NamedVars& weights, const std::string& prefix);

@@ -76,7 +76,7 @@ struct StoredRows {
   Index stride = 0;
 };
 
-// Numbers [first, first + count) of the stored rows [row, row + rows). Those of a NarrowMatrix are
+// Numbers [first, first + count) of the stored rows [row, row + rows). Rows of a NarrowMatrix are
 // decoded to `scratch`, [rows, count].
 StoredRows stored_rows(const Matrix& b, Index row, Index, Index first, Index, float*) {
   return {b.data + row * b.stride + first, b.stride};

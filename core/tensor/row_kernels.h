@@ -42,8 +42,8 @@ struct RowKernels {
   float (*exponentials)(float* x, Size n, float shift);
   float (*sum)(const float* x, Size n);
   float (*dot)(const float* x, const float* y, Size n);
-  // s[r] = dot(x, rows + r * row, n) for r < 4, bit by bit. Four sums at a time hide the latency of
-  // additions.
+  // s[r] = dot(x, rows + r * row, n) for r < 4, with bit-identical results. Four sums at a time
+  // hide the latency of additions.
   void (*four_dots)(const float* x, const float* rows, Size row, Size n, float* s);
   // Operations on rows r_x = rows[index[x]], x < count, of a matrix with rows of `size` numbers:
   //   dots: s[x] = a . r_x (+= if `add`),  gather: to[x] = r_x,  scatter: r_x += from[x],

@@ -140,7 +140,7 @@ Json read_header(std::string_view bytes, const std::string& name, std::uint64_t&
   return parse_json(text, name);
 }
 
-// `owner` keeps the bytes alive; `is_mapped`: they are a mapped file.
+// `owner` keeps the bytes alive; `is_mapped`: the bytes are a mapped file.
 SafetensorsFile parse(std::string_view bytes, const std::shared_ptr<const void>& owner,
                       bool is_mapped, const std::string& name) {
   std::uint64_t header_bytes = 0;

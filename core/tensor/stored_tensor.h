@@ -56,9 +56,9 @@ void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* t
 // True if all numbers (F32, F16, BF16) or all scales of blocks (quantised formats) are finite.
 bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count);
 
-// Position in memory of row `row` of a matrix whose rows are stored in runs of `interleaved` rows,
-// an even number, with the second half of each run between the first: 0, n/2, 1, n/2 + 1, ... .
-// GGUF files store the queries and keys of each head so. interleaved 0: rows in order.
+// Position in memory of row `row` of a matrix that is stored in runs of n = `interleaved` rows, an
+// even number. Each run interleaves its halves: rows 0, n/2, 1, n/2 + 1, ... GGUF files of Llama
+// store the queries and keys of each head in this order. interleaved 0: rows in order.
 inline Index stored_row(Index row, Index interleaved) {
   if (interleaved == 0) return row;
   const Index within = row % interleaved, half = interleaved / 2;

@@ -15,7 +15,7 @@ struct ChatFamily {
   std::string_view name;
   Texts markers, absent;  // texts that templates of the family contain and lack
   std::string_view user, user_end;
-  std::string_view reply;  // begin of the reply; a template may extend the begin, e.g. by "<think>"
+  std::string_view reply;  // start of the reply; a template may append to it, e.g. "<think>"
   bool trims = false;
   std::string_view opening{};
   std::string_view system{}, system_end{};  // begin and end of a default system message

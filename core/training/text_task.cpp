@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kSampledBytes = std::size_t{1} << 16;  // of each text, to score in training
+constexpr std::size_t kSampledBytes = std::size_t{1} << 16;  // scored bytes per text in training
 constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;   // differs from training seeds
 
 class TextTask final : public TextualTask {

@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// In bytes, with the pages of mapped files that are in memory. `resets`: resets the peak first.
+// Returns bytes, including resident pages of mapped files. `resets`: resets the peak first.
 inline double peak_memory(bool resets) {
   if (resets) std::ofstream("/proc/self/clear_refs") << 5;
   std::ifstream status("/proc/self/status");

@@ -717,7 +717,7 @@ TEST_F(PictureCommands, ErrorsNameParameterUnitAndNearName) {
   expect_refusal(run_program({"list", "variatns"}), "; did you mean \"variants\"?");
 }
 
-// The picture of the tensors opens after their file has gone.
+// The picture of the tensors opens after their file was removed.
 TEST_F(PictureCommands, PictureContainsItsTensors) {
   const std::string tensors = path("moved.npy");
   write_npy(tensors, stored(Tensor::from({2, 2}, {1, 0, 0.25F, 0.75F})));

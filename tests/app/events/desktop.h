@@ -35,7 +35,7 @@ class Display {
 class Program {
  public:
   // Plain: without opening moves, with full controls, unless the arguments say otherwise. First: as
-  // users see the first start.
+  // at a user's first start.
   enum class Start { Plain, First };
   // `folder`: folder of the program's configuration and reports.
   Program(const Display& display, const std::filesystem::path& folder,
@@ -65,7 +65,7 @@ class Program {
   void command(const std::string& id);
   // Opens a view by its tab, or by the menu if it has no tab.
   void open_view(const std::string& id);
-  void open_view_by_menu(const std::string& id);  // also if the run has no content for it
+  void open_view_by_menu(const std::string& id);  // also without content for the view
   // Presses at the fraction `from` of the widget's width, drags to `to`, and releases.
   void drag(const std::string& widget, double from, double to);
   void type(const std::string& text) const;

@@ -43,7 +43,7 @@ class TourTest : public ::testing::Test {
     state_.run.trace = runner.run(state_.session->run);
     state_.run.session = state_.session.snapshot();
   }
-  // Time passes; true if the cards changed.
+  // Advances the time. True if the cards changed.
   bool wait(double seconds) {
     state_.seconds += seconds;
     return update_tour(state_);

@@ -170,8 +170,8 @@ TEST(Vision, ReadsNormalisationFromPreprocessor) {
             std::vector<double>(3, 0.5));
 }
 
-// As in the Hugging Face libraries; a stack without a table uses sinusoids. The layout
-// pegasus-table is compared with them.
+// A stack without a stored table uses sinusoids, as in the Hugging Face libraries. The layout
+// pegasus-table compares the results with these libraries.
 TEST(Marian, UsesStoredPositionTable) {
   const ChangedLayout marian("marian", "{}");
   const fs::path file = marian.path() / "model.safetensors";

@@ -78,7 +78,7 @@ TEST(Play, IsOneUndoStep) {
   state.history = History(state.session.snapshot());
   const Session before = *state.session;
   toggle_play(state);
-  for (int n = 0; n < 7; ++n) {  // seconds between the steps: they do not merge by time
+  for (int n = 0; n < 7; ++n) {  // steps too far apart to merge by time
     state.seconds += 3;
     advance_play(state);
     state.history.record(state.session.snapshot(), state.seconds);

@@ -60,7 +60,7 @@ TEST(Selection, OmitsTrainingParameters) {
   EXPECT_EQ(choice_from_json(exit_rule, json, "exits").values.choice("oracle"), "correctness");
 }
 
-// Simple controls show what has no default, and what is in use: nothing in use is hidden.
+// Simple controls show parameters without a default and parameters in use.
 TEST(Selection, EssentialParametersHaveNoDefaultOrAreInUse) {
   using Keys = std::vector<std::string>;
   const auto keys = [](const Info& info, const Values& values, const Values& model_values) {

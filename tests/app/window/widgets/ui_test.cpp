@@ -39,7 +39,7 @@ class DialogTest : public ::testing::Test {
   Ui ui_;
 };
 
-// A closed dialog does not appear for another frame, without its content.
+// No frame after the closing shows the dialog without its content.
 TEST_F(DialogTest, DisappearsInFrameAfterClosing) {
   for (int opening = 0; opening < 2; ++opening) {
     bool open = true;

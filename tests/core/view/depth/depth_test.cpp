@@ -201,7 +201,7 @@ TEST(Depth, ShowsAgreementOfEachLayer) {
   EXPECT_NE(text.find("agree"), std::string::npos) << text;
 }
 
-// Predictions of 30 layers are legible because layers are omitted, but never the selected one.
+// Some of 30 layers are omitted to make predictions legible, but never the selected layer.
 TEST(Depth, DeepModelShowsEveryNthLayer) {
   const Trace trace = synthetic_trace(30, 2, 12);
   LayoutOptions look = look_with_threshold(0.3);

@@ -313,7 +313,7 @@ TEST(Grid, FirstTokenCanBeHidden) {
   }
 }
 
-// Moves weight of each row to the first token, until it has this share.
+// Moves the fraction `share` of the weight of each row to the first token.
 Trace with_sink(Trace trace, float share) {
   for (AttentionTap& tap : trace.attention) {
     Tensor weights = tap.result.attention.copy();  // [h, L, L]
@@ -328,7 +328,7 @@ Trace with_sink(Trace trace, float share) {
   return trace;
 }
 
-// A first token that swallows the colours is hidden unless the user shows it.
+// A first token with most of the weight is hidden unless the user shows it.
 TEST(Grid, SinkIsHiddenAutomatically) {
   const Trace trace = testing::synthetic_trace(2, 2, 24);
   const auto is_hidden = [](const Trace& run, const LayoutOptions& look) {

@@ -122,8 +122,8 @@ TEST(Extent, IncludesPartialCells) {
   expect(visible_extent(20, 5, 10), 10, 10);
 }
 
-// Rows with one key, whose weight is always 1, do not determine the end of the colours, but the
-// colour bar says that they exceed it.
+// Rows with one key, whose weight is always 1, do not determine the end of the colour range. The
+// colour bar states that their weights exceed this end.
 TEST(ColourRange, AccountsForRowsWithOneKey) {
   Trace trace = testing::synthetic_trace(1, 1, 3);
   AttentionTap& tap = trace.attention[0];
