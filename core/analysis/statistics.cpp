@@ -109,17 +109,18 @@ struct RandomMean {
 HeadBaseline head_baseline(const Pattern& pattern, Index head,
                            const std::vector<std::int32_t>& tokens, Index first_token_column) {
   RandomMean entropy, distance, first, previous, same, induction;
-  const Index a = pattern.heads() > 1 ? head : 0, keys = pattern.keys() - first_token_column;
+  const Index pattern_head = pattern.heads() > 1 ? head : 0,
+              keys = pattern.keys() - first_token_column;
   const bool has_tokens = static_cast<Index>(tokens.size()) == pattern.queries();
   for (Index i = 0; i < pattern.queries(); ++i) {
-    const Index size = pattern.row_size(a, i);
+    const Index size = pattern.row_size(pattern_head, i);
     if (size == 0) continue;
     const auto allows = [&](Index key) {
-      return key < keys && pattern.allowed(a, i, first_token_column + key);
+      return key < keys && pattern.allowed(pattern_head, i, first_token_column + key);
     };
     entropy.add(std::log2(static_cast<double>(size)), 0);
     double sum = 0, squares = 0;  // sums over distances; memory columns have no distance
-    for (const Run& run : pattern.row(a, i)) {
+    for (const Run& run : pattern.row(pattern_head, i)) {
       for (Index c = run.begin; c < run.end; c += run.step) {
         if (c < first_token_column) continue;
         const auto d = static_cast<double>(std::abs(c - first_token_column - i));

@@ -43,14 +43,14 @@ std::string near_match(std::string_view typed, const std::vector<std::string>& n
   constexpr std::size_t kMinPrefix = 3;  // characters
   if (typed.size() < 2 || typed.size() > kMaxLength) return "";
   const int limit = std::max(1, static_cast<int>(typed.size()) / 3);
-  int least = limit + 1;
+  int min_distance = limit + 1;
   std::string nearest;
   for (const std::string& name : names) {
     if (name.size() > kMaxLength) continue;
     const bool is_prefix = typed.size() >= kMinPrefix && starts_with_ignoring_case(name, typed);
-    const int distance = std::min(edit_distance(typed, name), is_prefix ? limit : least);
-    if (distance >= least) continue;
-    least = distance;
+    const int distance = std::min(edit_distance(typed, name), is_prefix ? limit : min_distance);
+    if (distance >= min_distance) continue;
+    min_distance = distance;
     nearest = name;
   }
   return nearest;

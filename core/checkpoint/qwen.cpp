@@ -76,8 +76,8 @@ std::vector<Index> dense_layers(JsonObject& object, Index layers) {
   }
   if (object.has("mlp_only_layers")) {
     for (const Json& layer : object.array("mlp_only_layers")) {
-      const bool valid = layer.is_number_integer() && layer >= 0 && layer < layers;
-      if (!valid)
+      const bool is_valid = layer.is_number_integer() && layer >= 0 && layer < layers;
+      if (!is_valid)
         object.fail("mlp_only_layers", "a list of layers below " + std::to_string(layers));
       dense.insert(layer.get<Index>());
     }

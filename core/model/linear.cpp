@@ -1,7 +1,5 @@
 #include "core/model/linear.h"
 
-#include <algorithm>
-
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"

@@ -276,8 +276,8 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
   }
   steps.normalizers = std::move(sentencepiece.normalizers);
   steps.decoder = std::move(sentencepiece.decoder);
-  steps.model = std::make_shared<RenumberedModel>(std::move(sentencepiece.model), std::move(ids),
-                                                  unknown);
+  steps.model =
+      std::make_shared<RenumberedModel>(std::move(sentencepiece.model), std::move(ids), unknown);
   for (std::int32_t id = 0; id < steps.vocabulary->size(); ++id) {
     const std::string& token = steps.vocabulary->token(id);
     const bool is_language = token.starts_with(">>") && token.ends_with("<<") && token.size() > 4;

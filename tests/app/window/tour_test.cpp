@@ -77,7 +77,7 @@ class TourTest : public ::testing::Test {
   State state_;
 };
 
-TEST_F(TourTest, CardsWaitForTheirActs) {
+TEST_F(TourTest, CardsWaitForUserActions) {
   state_.view.pointer = Point{1, 5};
   start_tour(state_);
   EXPECT_EQ(state_.session->view.id, "flow");

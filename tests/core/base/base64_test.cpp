@@ -23,7 +23,7 @@ TEST(Base64, RestoresAllBytes) {
   }
 }
 
-TEST(Base64, RejectsOtherText) {
+TEST(Base64, RejectsInvalidText) {
   for (const char* text :
        {"Zg", "Zg=", "Zg===", "Z===", "====", "Zg= ", "Zm9v\n", "Zh==", "Zm-v"}) {
     EXPECT_FALSE(from_base64(text)) << text;

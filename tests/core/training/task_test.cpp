@@ -98,7 +98,10 @@ TEST(Task, RejectsIncompatibleModels) {
   for (const char* task : {"text", "repeat", "numbers"}) {
     TrainingPlan non_causal_plan = testing::plan_of(task, folder.path());
     non_causal_plan.model.causal = false;
-    EXPECT_NE(plan_error(non_causal_plan).find("attends to the tokens that it is trained to predict"), std::string::npos) << task;
+    EXPECT_NE(
+        plan_error(non_causal_plan).find("attends to the tokens that it is trained to predict"),
+        std::string::npos)
+        << task;
   }
   TrainingPlan masked_plan = testing::plan_of("masked", folder.path());
   masked_plan.model.architecture.values.set("mask", Index{3});

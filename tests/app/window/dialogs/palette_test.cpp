@@ -70,7 +70,7 @@ TEST_F(PaletteTest, EntriesHaveUniqueIdsAndLabels) {
   }
 }
 
-TEST_F(PaletteTest, SelectsWhatItNames) {
+TEST_F(PaletteTest, EntriesSelectNamedSettings) {
   ExperimentRun runner(cpu_only(), model_store());
   state_.run.trace = runner.run(state_.session->run);
   entry("sample.alice").run(state_);
