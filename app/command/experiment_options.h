@@ -84,7 +84,7 @@ class ExperimentOptions {
   void offer_samples() { offers_samples_ = true; }
   bool uses_sample() const { return offers_samples_ && has_no_input() && !model_.empty(); }
   void report_sample(const RunSpec& spec) const;
-  // True if a text or other input of the options runs with a model: neither a session nor tensors.
+  // True if the options give a text or other input for a model, not a session or tensors.
   bool opens_model() const { return session_.empty() && !has_no_input(); }
   void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 

@@ -238,7 +238,7 @@ std::pair<double, double> parse_size_option(const std::string& text, const std::
   throw InputError(option + ": expected WIDTHxHEIGHT or WIDTH, found \"" + text + "\"");
 }
 
-// Checks a width or height that was typed in `unit`, of which a unit of the picture has `factor`.
+// Checks a width or height in `unit`. `factor`: number of these units per unit of the picture.
 void check_side(const std::string& option, const std::string& side, double value, double factor,
                 const std::string& unit) {
   const double minimum = PictureOptions::kMinSide * factor,

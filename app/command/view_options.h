@@ -18,7 +18,7 @@ class ViewOptions {
   void add_to(Command command);
   // Applies the given options; other settings stay as in the session. Throws InputError.
   void apply(ViewSettings& settings) const;
-  // True if an option names a view, or the attention that a map shows.
+  // True if an option selects a view, or the attention that a map shows.
   bool selects_view() const;
   // Throws InputError if the run lacks the stack, kind, step, segment, tile, pair or token.
   void check_trace(const Trace& trace, const ViewSettings& settings) const;

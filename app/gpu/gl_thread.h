@@ -25,7 +25,8 @@ class GlThread {
   // Runs `work` on the thread after earlier work; the future rethrows its exceptions.
   std::future<void> start(std::function<void()> work);
   void run(std::function<void()> work) { start(std::move(work)).get(); }
-  // Runs `work` before queued work, or inside running work that calls serve(). Waits for its end.
+  // Runs `work` before queued work, or inside running work that calls serve(). Waits until `work`
+  // has ended.
   void run_urgent(std::function<void()> work);
   // Queues small work (deleting a texture) without waiting. `work` must not throw.
   void post(std::function<void()> work);

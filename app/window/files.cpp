@@ -317,7 +317,7 @@ bool open_store(State& state, const std::filesystem::path& path) {
 
 namespace {
 
-// The run whose file is missing; null: none.
+// The first run with a missing file; null: none.
 RunSpec* run_with_missing_file(Session& session) {
   if (!missing_file(session.run).empty()) return &session.run;
   return session.b && !missing_file(session.b->run).empty() ? &session.b->run : nullptr;

@@ -8,7 +8,7 @@ namespace attnscope::window {
 
 void update_font_texture(const ImFontAtlas& atlas, const std::vector<TextureBox>& boxes) {
 #if IMGUI_VERSION_NUM < 19200  // later versions update the texture themselves
-  // A pointer before ImGui 1.91.4, a number since.
+  // TexID is a pointer before ImGui 1.91.4, and a number from then on.
   glBindTexture(GL_TEXTURE_2D, (GLuint)(std::intptr_t)atlas.TexID);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, atlas.TexWidth);
   for (const TextureBox& box : boxes) {

@@ -1,4 +1,4 @@
-// The font atlas' texture.
+// Updates of the font atlas's texture.
 #pragma once
 
 #include <imgui.h>
@@ -9,7 +9,7 @@
 
 namespace attnscope::window {
 
-// Copies boxes of the atlas' pixels to its texture. Requires the context that owns the texture.
+// Copies boxes of the atlas's pixels to its texture. Requires the context that owns the texture.
 void update_font_texture(const ImFontAtlas& atlas, const std::vector<TextureBox>& boxes);
 
 }  // namespace attnscope::window

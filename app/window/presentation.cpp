@@ -19,12 +19,13 @@ double presentation_scale(int height, double zoom) {
 
 namespace {
 
-// At 1080 lines, all text of the first size has at least 22 pixels, and labels of the second.
+// Font sizes in units. On a screen of 1080 lines, all text has at least 22 pixels at the first
+// size, and labels have at the second size.
 constexpr std::array<double, 2> kFontSizes = {12.1, 10.5};
 constexpr std::array<double, 2> kSmallFontSizes = {9, 7.5};  // units; used if no larger size fits
 
-// Settings for an audience: a comparison is two large maps, unless the user has made a choice, and
-// the view Flow has fewer panels rather than small text.
+// Session with settings for an audience. Compare shows two large maps, unless the user has selected
+// what it shows. Flow omits panels rather than using small text.
 Session for_audience(const Session& session) {
   Session result = session;
   const Values values = view_values(session.view, "compare");

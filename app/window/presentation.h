@@ -17,7 +17,7 @@ inline constexpr double kPresentationLines = 28;
 // Lays out a view for an audience, with labels of at least 22 pixels on a screen of 1080 lines.
 // Uses the largest font size at which the shorter side of the plot is at least half of the shorter
 // side of the canvas. If no size achieves this, uses the smallest one if it makes the plot clearly
-// larger, or else the largest one that fits. Smaller sizes are used only if none of these fits.
+// larger, or else the largest one that fits. If none of these sizes fits, uses smaller ones.
 ViewLayout lay_out_for_presentation(const View& view, const ViewInput& input);
 
 // Box in screen coordinates.

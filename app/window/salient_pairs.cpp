@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kMaxPairs = 24;
 constexpr double kImmediateSeconds = 0.05;  // maximum wait for a result
 
-// True if the view shows the weight of the pair: if a word has several tokens, only with merged
-// words.
+// True if the view shows the weight of the pair. A pair with a word of several tokens has a weight
+// only in views that can merge words.
 bool shows(const std::string& view, const SalientPair& pair) {
   const bool has_words = view == "map" || view == "lines";
   const bool has_tokens = view == "scores" || view == "vectors" || view == "flow";
@@ -30,7 +30,7 @@ void show_next(State& state) {
   search.next = (search.next + 1) % search.pairs.size();
   point_at(pair, state.run.trace->parts, state.session.edit().view);
   const std::string& view = state.session->view.id;
-  // Flow plays the query's way through the head, also where it cannot show the pair's weight.
+  // Flow follows the query through the head, even if it cannot show the pair's weight.
   if (!shows(view, pair) && view != "flow") state.session.edit().view.id = "map";
   search.last_shown = pair;
   if (!search.opens_session) return;

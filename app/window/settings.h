@@ -23,7 +23,7 @@ struct Settings {
   // Widths of the side panels in units of scale 1.
   double left_width = 300, right_width = 290;
   bool panels = true;
-  bool simple = true;               // folds settings that are rarely needed, see Ui::is_simple
+  bool simple = true;               // hides rarely used settings, see Ui::is_simple
   bool reading = true;              // the right panel explains the view
   bool reduced_motion = false;      // no animated transitions
   double memory = 0;                // budget of runs in MB; 0: default_memory_budget()

@@ -44,7 +44,7 @@ struct State {
   explicit State(Session start = {}) : session(std::move(start)), history(session.snapshot()) {}
 
   EditedSession session;
-  bool editing_b = false;  // the user has chosen B for the left panels
+  bool editing_b = false;  // the user has selected B for the left panels
   History history;
 
   RunState run;
@@ -82,12 +82,14 @@ struct State {
   }
   Findings pictured_findings() const;
   SharedSession pictured_session() const;
-  // Controls with an effect in the view; layer and head if selections apply to one of either.
+  // Controls with an effect in the view. Includes the choice of layer or head if variant and
+  // encoding are selected for a single layer or head.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.is_on; }
   void notify(std::string text);        // the notice disappears by itself
   void report_error(std::string text);  // the notice stays until closed
-  // The left panels edit B instead of A; also while B is shown, so that they describe the picture.
+  // True if the left panels edit B instead of A: if the user has selected B, or while the picture
+  // shows B.
   bool edits_b() const { return session->b && (editing_b || shows_b()); }
   const RunView& edited() const { return edits_b() ? *session->b : *session; }
   RunView& edit() { return edits_b() ? *session.edit().b : session.edit(); }

@@ -17,7 +17,8 @@ constexpr const char* kStep = "step";  // parameter of Flow
 constexpr const char* kLocal = "local";
 constexpr const char* kWindow = "window";  // parameter of Local window
 
-// Seconds for which an act must be unchanged: a pointer at rest, a word that is typed completely.
+// Seconds for which the result of an act must stay unchanged: the pointer rests, the word is
+// complete.
 constexpr double rest_seconds(TourMove move) {
   return move == TourMove::Point ? 0.5 : move == TourMove::Change ? 1.2 : 0.8;
 }

@@ -1,6 +1,6 @@
-// Opening moves: at the first start, the view Flow plays one token's way through a head while three
-// short cards wait for an act of the user: pointing at a word, changing a word, dragging a window.
-// No drawing here; panels/tour_band.h draws the cards.
+// Opening moves: at the first start, the view Flow animates the path of a token through a head.
+// Three short cards ask for one act of the user each: pointing at a word, changing a word, dragging
+// a window. panels/tour_band.h draws the cards.
 #pragma once
 
 #include <array>
@@ -25,11 +25,12 @@ struct Tour {
   std::size_t move = 0;       // index in kTourMoves of the current move; the earlier ones are done
   bool has_searched = false;  // a salient pair was searched for
   bool has_played = false;    // the animation was started
-  std::optional<Point> pointer;    // where the pointer was at that time; only a move points
+  std::optional<Point> pointer;    // position when the animation started; pointing requires a move
   std::string text;                // the text before the change
   std::optional<Choice> local;     // local window that the tour selected
   std::optional<Choice> previous;  // selection that it replaced; empty: the model's variant
-  // Result of the current act, complete once unchanged for a moment; nullopt: not done yet.
+  // Result of the current act, which is complete if the result stays unchanged for a moment;
+  // nullopt: no result yet.
   std::optional<std::string> act;
   double act_since = 0;  // time of the act's last change, seconds of the window's clock
 };
@@ -43,9 +44,10 @@ void end_tour(State& state);
 // Call before each frame: starts the animation once the run is complete, and moves on to the next
 // card when an act is done. Returns true if the cards changed.
 bool update_tour(State& state);
-// Time at which update_tour() has something to do without an event; negative: none.
+// Time at which the current act is complete if it does not change; negative: no act.
 double tour_deadline(const State& state);
-// True if the cards are drawn, and no key acts on the window except Escape and Ctrl+Q.
+// True if the tour is on and no dialog is open. Then no key runs an action, except Escape and
+// Ctrl+Q.
 bool shows_tour(const State& state);
 
 }  // namespace attnscope::window

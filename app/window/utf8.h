@@ -14,7 +14,7 @@ struct CodePoint {
 CodePoint code_point_at(std::string_view text, std::size_t offset);  // offset < text.size()
 std::size_t next_character(std::string_view text, std::size_t offset);
 std::size_t previous_character(std::string_view text, std::size_t offset);
-// Bounds of grapheme clusters: a letter with its accents, an emoji of several parts.
+// Start of the next or previous grapheme cluster, such as a letter with its accents.
 std::size_t next_cluster(std::string_view text, std::size_t offset);
 std::size_t previous_cluster(std::string_view text, std::size_t offset);
 std::string to_utf8(char32_t character);

@@ -36,7 +36,7 @@ struct WindowOptions {
 };
 
 // True if the opening moves (tour.h) start. Without `tour`, they start at the program's first
-// start, except with content to show, which they would hide.
+// start, unless the options have content to show or start a presentation.
 bool starts_tour(const WindowOptions& options, bool tour_done);
 
 // Missing display, or missing OpenGL. All commands except the window work without a display.

@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kFontFamilies = "Inter, DejaVu Sans";  // the first that has a glyph
+constexpr const char* kFontFamilies = "Inter, DejaVu Sans";  // the first family that has a glyph
 
 using ContextPtr = std::unique_ptr<PangoContext, UnreferenceObject>;
 
@@ -33,8 +33,8 @@ ContextPtr make_context(PangoDirection direction) {
   return context;
 }
 
-// Figures of equal width, so that columns of numbers align and animated numbers stand still.
-// Without contextual alternates, which would draw 0x9D as 0×9D.
+// Selects figures of equal width, so that columns of numbers align and animated numbers stand
+// still. Disables contextual alternates, which would draw 0x9D as 0×9D.
 void set_features(PangoLayout* layout) {
   PangoAttrList* attributes = pango_attr_list_new();
   pango_attr_list_insert(attributes, pango_attr_font_features_new("tnum=1, calt=0"));

@@ -15,9 +15,9 @@ struct UnreferenceObject {
 };
 using PangoLayoutPtr = std::unique_ptr<PangoLayout, UnreferenceObject>;
 
-// Layout of one line. `text`: valid UTF-8 without control characters. `is_rtl`: base direction.
-// Disables hinting, so that a figure has the same layout at every scale. For the calling thread
-// only.
+// Layout of one line, for use on the calling thread. `text`: valid UTF-8 without control
+// characters. `size`: font size in units of the Cairo context. `is_rtl`: base direction. Disables
+// hinting, so that a figure has the same layout at every scale.
 PangoLayoutPtr make_layout(const std::string& text, double size, bool bold, bool is_rtl);
 
 // Draws with the context's current transformation.

@@ -59,7 +59,7 @@ struct DestroyCairo {
   void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
 };
 
-// Straight alpha, from Cairo's premultiplied 0xAARRGGBB.
+// Converts Cairo's pixels (0xAARRGGBB with premultiplied alpha) to RGBA with straight alpha.
 void read_pixels(cairo_surface_t* surface, TextRaster& raster) {
   cairo_surface_flush(surface);
   const unsigned char* pixels = cairo_image_surface_get_data(surface);

@@ -12,15 +12,15 @@ namespace attnscope {
 // Characters that are drawn together, such as a letter with its accents.
 struct ShapedCluster {
   std::size_t begin = 0, end = 0;  // bytes of the line
-  double advance = 0;              // font sizes
+  double advance = 0;              // width in font sizes
   bool is_rtl = false;
-  bool has_glyphs = true;  // false if no installed font has them
+  bool has_glyphs = true;  // false if no installed font has the characters
 };
 
-// Base direction of a label: right to left if all of its letters are from such scripts, and it does
-// not begin with a number.
+// True if a label's base direction is right to left: if it has letters, all of them from scripts
+// with that direction, and does not begin with a digit.
 bool is_rtl_label(std::string_view text);
-// Base direction of a paragraph: that of its first letter.
+// True if a paragraph's base direction is right to left: if its first letter has that direction.
 bool is_rtl_paragraph(std::string_view text);
 
 // Clusters in visual order, from left to right. `line`: valid UTF-8 without control characters.

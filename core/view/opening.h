@@ -17,7 +17,7 @@ std::string recommended_view(const ModelConfig& config);
 std::string recommended_view(const ModelCard& card);
 
 // Initial view of a run: "alignment" if the model maps a source to a target and the run has no
-// target, so that maps of the decoder have only the row of the start token; else "map".
+// target, because the decoder's maps then have only the row of the start token; else "map".
 std::string initial_view(const ModelConfig& config, const RunSpec& run);
 
 // Last run and view of each kind of input, by reading_task(); restored when a model that reads the

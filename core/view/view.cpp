@@ -8,8 +8,8 @@
 namespace attnscope {
 
 const std::vector<View>& views() {
-  // The first nine tell the story: the window gives them tabs and the keys 1 to 9. One line per
-  // group.
+  // The window shows the first nine views, the most important ones, as tabs with the keys 1 to 9.
+  // One or two lines per group.
   // clang-format off
   static const std::vector<View> list{
       map_view(), grid_view(), pattern_view(), lines_view(),

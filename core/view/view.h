@@ -49,7 +49,7 @@ struct FigureOptions {
 struct Interaction {
   std::optional<Point> pointer{};  // mouse position, for cross-hairs
   bool flipped = false;            // Shift is pressed: the reference replaces the run
-  // A click adds to a selection of objects (Ctrl), or extends it to the object (Shift).
+  // Ctrl is pressed: a click adds an object to the selection. Shift: extends the selection to it.
   bool adds = false, extends = false;
   // Returns the window's key for an action. Empty in files: their hints name command-line options.
   std::function<std::string(HintAction)> key_of{};
@@ -205,8 +205,7 @@ struct ViewOptions {
 // Runs for which a view has content. Members may be empty.
 struct ViewContent {
   // Reason why a run has no content for the view, one sentence for tooltips; empty if there is
-  // content. The view bar hides views with an objection; menu and palette disable them and show the
-  // reason.
+  // content. Tabs, menu and palette disable views with an objection and show the reason.
   std::function<std::string(const Trace&)> objection{};
   // Configures a session so that the view has content: a sparse variant, a run to compare with.
   std::function<void(Session&)> example{};

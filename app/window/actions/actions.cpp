@@ -122,8 +122,8 @@ void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
              (shortcut.control || is_function_key || !typing);
     });
   };
-  // Keys that act here: none behind the cards of the opening moves, and in a lesson on stage none
-  // that would change the lesson's run.
+  // Blocks all keys but Ctrl+Q during the opening moves. Blocks letters that edit while a lesson is
+  // presented, because they would change the lesson's run.
   const auto is_blocked = [&](const Action& a, const KeyStroke& stroke) {
     if (shows_tour(state)) return a.id != "quit";
     const bool is_lecture = state.presentation.is_on && state.lesson.lesson != nullptr;

@@ -65,7 +65,8 @@ const ColourMap& effective_map(const ViewControls& controls, std::string_view ch
 
 // Runs the actions of key strokes and marks them as handled. If actions share a key (Escape), the
 // first enabled one runs. While typing, only function keys and keys with Ctrl run actions. During
-// the opening moves, only Ctrl+Q does; in a lesson on stage, letters do not edit.
+// the opening moves, only Ctrl+Q runs an action. While a lesson is presented, letters do not run
+// actions that edit.
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing);
 
 }  // namespace attnscope::window

@@ -11,7 +11,7 @@ namespace attnscope::window {
 namespace {
 
 void restore(State& s, const SharedSession& session) {
-  s.view.play.is_on = false;  // would change the restored session
+  s.view.play.is_on = false;  // an animation would change the restored session
   s.run.is_generating = false;
   s.session = session;
   s.text.edit.assign(s.edited().run.text);

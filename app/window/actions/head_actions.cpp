@@ -33,7 +33,8 @@ void switch_heads(State& s, bool is_off) {
   }
 }
 
-// Interventions address heads of the decoder's self-attention.
+// Reason why the selected heads cannot be switched; empty if they can. Interventions exist only for
+// heads of the decoder's self-attention.
 std::string refusal(const State& s) {
   if (selected_heads(s.session->view).empty()) {
     return "No head is selected: Ctrl+click or Shift+click heads in Grid.";

@@ -150,7 +150,7 @@ void add_next_actions(std::vector<Action>& list) {
                   [](State& s) {
                     s.run.is_generating = !s.run.is_generating;
                     if (!s.run.is_generating) return;
-                    s.text.is_focused = false;  // the keys stop generation
+                    s.text.is_focused = false;  // so that keys can stop the generation
                     generate_token(s);
                   },
                   can_generate,

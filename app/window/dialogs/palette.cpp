@@ -7,10 +7,11 @@
 namespace attnscope::window {
 namespace {
 
-// Draws an entry: label, kind, reason if it is disabled, and key at the right. True when clicked.
+// Draws an entry: label, kind, reason if the entry is disabled, and key at the right. Returns true
+// if it is enabled and was clicked.
 bool draw_row(Ui& ui, const State& state, const PaletteEntry& entry, bool is_selected) {
   const ImVec2 size(0, ImGui::GetTextLineHeight() * 1.3F);
-  if (!ImGui::IsRectVisible({1, size.y})) {  // reasons can be slow
+  if (!ImGui::IsRectVisible({1, size.y})) {  // computing reasons can be slow
     ImGui::Dummy({1, size.y});
     return false;
   }
@@ -82,7 +83,7 @@ void draw_palette(Ui& ui, State& state, const std::vector<ModelGroup>& models) {
   ImGui::EndChild();
   std::function<void(State&)> run;
   if (activated != nullptr) {
-    run = activated->run;  // running may open the palette anew
+    run = activated->run;  // the entry may open the palette again
     palette.open = false;
     ImGui::CloseCurrentPopup();
   }

@@ -16,10 +16,11 @@ struct PaletteEntry {
   std::string id;     // "export", "variant.lsh", "sample.alice"
   std::string label;  // "LSH (Reformer)"
   std::string kind;   // the action's menu, or "Attention", "Position", "Model", "Lesson", "Sample"
-  std::string name;   // further name to search for: "lsh"
+  std::string name;   // second name for the search: "lsh"
   std::string help;   // for the tooltip
   std::function<void(State&)> run;
-  // Reason why the entry is disabled or without effect; empty: none. Can be slow for methods.
+  // Reason why the entry is disabled or has no effect; empty: none. Computing it can be slow for
+  // variants and encodings.
   std::function<std::string(const State&)> refusal;
   std::function<bool(const State&)> enabled;
   std::string key{};       // shortcut; empty: none

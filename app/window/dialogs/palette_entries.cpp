@@ -34,7 +34,7 @@ PaletteEntry action_entry(const Action& a) {
   return entry;
 }
 
-// Entry that is disabled if it is refused.
+// Entry that is enabled while `refusal` returns no reason.
 PaletteEntry choice_entry(std::string kind, std::string id, std::string label, std::string name,
                           std::string help, std::function<void(State&)> run,
                           std::function<std::string(const State&)> refusal = {}) {
@@ -49,7 +49,7 @@ PaletteEntry choice_entry(std::string kind, std::string id, std::string label, s
           .enabled = [refusal](const State& s) { return refusal(s).empty(); }};
 }
 
-// Reason why the edited run has no variant or encoding to select; empty if it has.
+// Reason why the edited run has no variant or encoding to select; empty if there are any.
 std::string fixed_method_refusal(const State& state) {
   const Trace* trace = state.edited_trace();
   if (trace != nullptr && trace->is_imported) return "attention read from a file has no method";

@@ -24,7 +24,7 @@ void generate_token(State& state) {
         sample_next_token(*state.run.trace, last, next_settings(state.session->view));
     if (append_token(state.session.edit().run, *state.run.trace, token)) {
       state.text.scrolls_to_end = !state.edits_b();
-      // Next shows the distribution after a pinned token, else after the new one.
+      // The view Next shows the distribution after a pinned token, else after the new token.
       if (state.session->view.id == "next" && state.session->view.pinned_query >= 0) {
         ViewSettings& view = state.session.edit().view;
         view.pinned_query = view.pinned_key = -1;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kStartSample = "aside";  // of the default model
+constexpr std::string_view kStartSample = "aside";  // sample for the default model
 
 // Fetches the model and returns its path.
 std::string fetch(const PublishedModel& model, Task& task) {

@@ -15,8 +15,8 @@ struct PublishedModel {
 };
 const PublishedModel& smollm2();
 
-// Run of the first start: SmolLM2, if it is installed, on the first sample; else the default model
-// on a sample of which it is known that its most salient pair is right.
+// Run of the first start: SmolLM2 on the first sample if the model is installed, else the default
+// model on a sample whose most salient pair is known to be correct.
 RunSpec start_run();
 
 // Reason why no model can be fetched: a fetch is running, or ATTNSCOPE_MODEL=none. Empty: possible.

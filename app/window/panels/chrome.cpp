@@ -71,7 +71,7 @@ bool draw_cancel(Ui& ui, const char* id) {
   return clicked;
 }
 
-// The way back if menu and panels are hidden.
+// Draws a button that shows menus and panels again.
 void draw_show_panels(Ui& ui, State& state) {
   const Action& panels = action("panels");
   const std::string label = "Show panels (" + to_string(panels.shortcuts.front()) + ")";

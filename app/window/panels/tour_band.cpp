@@ -7,7 +7,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kBandPadding = 14, kCardGap = 10,
-                 kCardInset = 10;  // units: around, between, inside cards
+                 kCardInset = 10;  // units around, between and inside cards
 
 struct Card {
   const char* title;

@@ -11,8 +11,8 @@ float tour_band_height(const Ui& ui, const State& state, float width);
 // Draws the band at the cursor.
 void draw_tour_band(Ui& ui, State& state, float width, float height);
 
-// Outlines the widgets of the current move, if it is `move`, between two lines of the current
-// panel.
+// If `move` is the current move, outlines its widgets: the current panel from `top` to `bottom`,
+// which are y positions on the screen in pixels.
 void outline_move(const Ui& ui, const State& state, TourMove move, float top, float bottom);
 
 }  // namespace attnscope::window

@@ -17,7 +17,7 @@ struct PlayState {
   std::string view;    // id of the view in which it was started
   double value = 0;    // value of the animated parameter
   double seconds = 0;  // time of the last step on the window's clock
-  // An undo step exists for this animation; its further changes amend that step.
+  // True if further changes by the animation amend the last undo step.
   bool is_recorded = false;
 };
 

@@ -34,8 +34,8 @@ float bold_width(const Ui& ui, const std::string& label) {
   return width;
 }
 
-// Draws a tab. True when clicked. All tabs are as wide as their bold label, so that none moves
-// when another becomes the current one. `padding`: units left and right of the label.
+// Draws a tab. True when clicked. Each tab is as wide as its bold label, so that no tab moves when
+// another tab becomes current. `padding`: units left and right of the label.
 bool draw_tab_label(Ui& ui, const std::string& label, const std::string& id, bool is_current,
                     bool is_enabled, double padding) {
   const float width = bold_width(ui, label) + 2 * ui.px(padding);
@@ -95,13 +95,13 @@ void draw_more_views(Ui& ui, State& state, std::size_t first) {
   ImGui::PopStyleVar();
 }
 
-// Draws the first kTabs views as tabs and a list of the others, in one line. Places depend on the
-// window's width alone: not on the model, the run or the current view.
+// Draws as many of the first kTabs views as fit as tabs, and a list of the other views, in one
+// line. The positions depend on the window's width, not on the model, the run or the current view.
 void draw_tabs(Ui& ui, State& state) {
   constexpr double kMinPadding = 3.5, kMaxPadding = 12;  // units
   constexpr const char* kMore = "More ▾";
   const float available_width = ImGui::GetContentRegionAvail().x - ui.px(1);
-  float list_width = 0;  // the list's tab names the current view if it has no tab
+  float list_width = 0;  // the list's label is the current view if that has no tab
   for (const View& v : views()) list_width = std::max(list_width, bold_width(ui, v.label + " ▾"));
   float labels = list_width;
   std::size_t tabs = 0;
@@ -250,7 +250,8 @@ float switch_width(const char* label) {
          2 * ImGui::GetStyle().ItemSpacing.x;
 }
 
-// Controls to draw: with simple controls, only those that the run and the settings make use of.
+// Controls to draw. With simple controls, omits colours at their defaults, unset parameters, and
+// controls without an effect.
 ViewControls drawn_controls(const Ui& ui, const State& state) {
   ViewControls controls = state.controls();
   if (!ui.is_simple) return controls;

@@ -198,7 +198,7 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
 // Runs of changed tiles in a row, extended downwards as long as the next row has the same run.
 std::vector<PixelBox> Damage::changed_boxes(const Tiles& tiles) const {
   const int rows = static_cast<int>(tiles.size()) / std::max(columns_, 1);
-  std::vector<PixelBox> boxes;  // boxes in tiles
+  std::vector<PixelBox> boxes;  // unit: tiles
   const auto has_changed = [&](int x, int y) {
     const auto index = static_cast<std::size_t>(y * columns_ + x);
     return tiles[index] != tiles_[index];

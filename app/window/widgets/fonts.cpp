@@ -45,7 +45,8 @@ constexpr ImWchar kFigures[] = {'0', '9', 0};
 
 constexpr const char *kFamily = "Inter", *kFallbackFamily = "DejaVu Sans";
 
-// Font sizes per line. Sizes in units are line heights of Inter; another font gets its font size.
+// Line height of Inter in font sizes. Sizes in units below are line heights of Inter; other fonts
+// get the font size that Inter has at that line height.
 constexpr double kInterLineHeight = 1.21;
 constexpr double kTinySize = 10, kSmallSize = 13, kTitleSize = 18, kLargeSize = 22;  // units
 // Sizes of text and titles in a lecture.
@@ -81,7 +82,7 @@ std::filesystem::path find_font(const char* family, const char* style, std::stri
   return path;
 }
 
-// Reads line height and widths of figures.
+// Reads the line height and the width of the widest figure.
 void read_metrics(FontFace& face) {
   FT_Library library = nullptr;
   if (FT_Init_FreeType(&library) != 0) return;
@@ -113,7 +114,7 @@ FontFace load_face(const char* family, const char* style) {
   return face;
 }
 
-// Adds a font, whose file stays in memory.
+// Adds a font. The atlas refers to `face.data`.
 ImFont* add_font(ImFontAtlas& atlas, const FontFace& face, float pixels, ImFontConfig config,
                  const ImWchar* ranges) {
   if (face.data.empty()) return nullptr;
@@ -125,8 +126,8 @@ ImFont* add_font(ImFontAtlas& atlas, const FontFace& face, float pixels, ImFontC
 
 }  // namespace
 
-// Inter's figures have different widths and get that of the widest; the font's own tabular figures
-// would need its substitution tables.
+// All figures get the width of the widest figure, because Inter's figures differ in width. ImGui
+// does not read the substitution tables that select the font's tabular figures.
 ImFont* Fonts::bake(ImFontAtlas& atlas, double size, bool is_bold) {
   const FontFace& face = is_bold ? bold_ : regular_;
   const FontFace& fallback = is_bold ? fallback_bold_ : fallback_regular_;

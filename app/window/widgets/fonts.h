@@ -1,5 +1,5 @@
-// Fonts of the window: Inter with tabular figures, and DejaVu Sans for what it lacks, rasterised at
-// a few sizes. Other scripts: shaped_glyphs.h.
+// Fonts of the window: Inter with figures of equal width, and DejaVu Sans for characters that Inter
+// lacks, rasterised at a few sizes. shaped_glyphs.h has the glyphs of other scripts.
 #pragma once
 
 #include <imgui.h>
@@ -18,8 +18,8 @@ namespace attnscope::window {
 struct FontFace {
   std::string family;
   std::vector<unsigned char> data;  // empty: none
-  double line_height = 1;           // font sizes
-  double figure_advance = 0;        // font sizes; width of the widest figure
+  double line_height = 1;           // in font sizes
+  double figure_advance = 0;        // width of the widest figure in font sizes
 };
 
 class Fonts {
@@ -38,7 +38,8 @@ class Fonts {
   bool lacks_glyphs() const { return lacks_glyphs_ || shaped_.is_exhausted(); }
   void report_missing(char32_t character);
   // Rasterises glyphs that the frame shows for the first time; update_font_texture() copies them.
-  // True if there were any, or the frame lacks_glyphs(): lay it out again instead of showing it.
+  // Returns true if there were such glyphs or lacks_glyphs(): lay out the frame again before
+  // showing it.
   bool rasterise_missing(const ImDrawData& data);
   static bool is_common(char32_t character);
   const std::string& notice() const { return notice_; }
@@ -86,7 +87,7 @@ class Fonts {
 };
 
 inline constexpr double kBodySize = 15;      // units; line height
-inline constexpr double kFigureSize = 12.5;  // units; font size in views, about that of the body
+inline constexpr double kFigureSize = 12.5;  // units; font size in views, similar to the body's
 inline constexpr double kMinLectureSize = 18;
 
 float baked_size(const ImFont* font);                         // pixels

@@ -45,7 +45,7 @@ LineLayout::LineLayout(std::string_view line, bool is_rtl) : is_rtl_(is_rtl) {
   }
 }
 
-// Draws nothing for a tab.
+// Adds a cluster for each character, and runs between tabs, which are not drawn.
 void LineLayout::add_plain(const VisualPart& part, std::string_view text) {
   bool continues_run = false;
   for (std::size_t offset = 0; offset < text.size();) {
@@ -66,7 +66,7 @@ void LineLayout::add_plain(const VisualPart& part, std::string_view text) {
 }
 
 double LineLayout::position_of(std::size_t offset) const {
-  const Cluster* last = nullptr;  // in logical order, before the offset
+  const Cluster* last = nullptr;  // last cluster in logical order that ends before the offset
   for (const Cluster& c : clusters_) {
     if (offset >= c.begin && offset < c.end) return c.is_rtl ? c.left + c.width : c.left;
     if (c.end <= offset && (last == nullptr || c.end > last->end)) last = &c;

@@ -11,8 +11,8 @@
 
 namespace attnscope::window {
 
-// One line, laid out with ImGui's current font. Offsets are bytes of the line, positions pixels
-// from its left end.
+// One line, laid out with ImGui's current font. Offsets are in bytes from the start of the line,
+// positions in pixels from its left end.
 class LineLayout {
  public:
   struct Cluster {  // characters that the cursor passes in one step
@@ -21,7 +21,7 @@ class LineLayout {
     bool is_rtl = false;
   };
   struct Run {
-    std::string drawn;  // as ImGui draws it
+    std::string drawn;  // text for ImGui
     double left = 0;
     bool is_code_point = false;  // replaces a character without a glyph
   };
@@ -32,8 +32,8 @@ class LineLayout {
   double width() const { return width_; }
   const std::vector<Cluster>& clusters() const { return clusters_; }  // in visual order
   const std::vector<Run>& runs() const { return runs_; }
-  double position_of(std::size_t offset) const;
-  std::size_t offset_at(double position) const;  // nearest
+  double position_of(std::size_t offset) const;  // position of a cursor at the offset
+  std::size_t offset_at(double position) const;  // offset of the nearest cursor position
 
  private:
   void add_plain(const VisualPart& part, std::string_view text);

@@ -24,7 +24,7 @@ bool is_invalid_byte(const CodePoint& c) {
   return c.value == 0xFFFD && c.bytes == 1;
 }
 
-// A mark moves to the letter before it.
+// Combining marks, which are drawn with the letter before them.
 bool is_mark(char32_t c) {
   return (c >= 0x0300 && c <= 0x036F) || (c >= 0x0483 && c <= 0x0489) ||
          (c >= 0x20D0 && c <= 0x20FF);
@@ -47,7 +47,7 @@ bool is_space(std::string_view text) {
   return text == " " || text == "\t";
 }
 
-// `line` with a placeholder of equal length for bytes that cannot be shaped.
+// `line` with "?" in place of each byte that cannot be shaped.
 std::string shapeable(std::string_view line) {
   std::string text(line);
   for (std::size_t offset = 0; offset < text.size();) {
@@ -58,13 +58,13 @@ std::string shapeable(std::string_view line) {
   return text;
 }
 
-// Appends to parts in visual order.
+// List of a line's parts in visual order.
 class PartList {
  public:
   explicit PartList(std::string_view line) : line_(line) {}
   VisualParts take() { return std::move(parts_); }
 
-  // `is_rtl`: only for a space.
+  // `is_rtl`: true only for a space in text from right to left.
   void add_plain(std::size_t begin, std::size_t end, bool is_rtl) {
     const std::string_view text = line_.substr(begin, end - begin);
     VisualPart* last = parts_.empty() ? nullptr : &parts_.back();
@@ -98,7 +98,7 @@ class PartList {
     }
   }
 
-  // `clusters`: of one piece of text, in visual order.
+  // `clusters`: clusters of one piece of text, in visual order.
   void add_shaped(std::span<const ShapedCluster> clusters) {
     const bool is_rtl = clusters.front().is_rtl;
     VisualPart part{.kind = VisualPart::Kind::Shaped, .is_rtl = is_rtl};
@@ -132,7 +132,7 @@ class PartList {
   VisualParts parts_;
 };
 
-// False for text that would leave no trace on the screen, such as a zero-width space.
+// False for invisible text, such as a zero-width space, and for text without glyphs.
 bool is_visible(const ShapedCluster& cluster, std::string_view text) {
   const CodePoint c = code_point_at(text, 0);
   return cluster.has_glyphs && cluster.advance > 0 && !is_invalid_byte(c) && c.value >= ' ' &&
@@ -170,7 +170,7 @@ VisualParts compute_parts(std::string_view line, bool is_rtl) {
   return parts.take();
 }
 
-// Appends the line's parts, with a space between code points.
+// Appends the drawn text of a line's parts, with a space between code points.
 void append(std::string& result, const VisualParts& parts) {
   const VisualPart* previous = nullptr;
   for (const VisualPart& part : parts) {

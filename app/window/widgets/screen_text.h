@@ -33,12 +33,12 @@ using VisualParts = std::vector<VisualPart>;
 // Parts of lines that were laid out before, by base direction.
 class LineCache {
  public:
-  std::shared_ptr<const VisualParts> find(std::string_view line, bool is_rtl) const;  // or null
+  std::shared_ptr<const VisualParts> find(std::string_view line, bool is_rtl) const;  // null: none
   void add(std::string_view line, bool is_rtl, std::shared_ptr<const VisualParts> parts);
   void clear();
 
  private:
-  static constexpr std::size_t kMaxBytes = 1 << 19;  // of text; parts need many times as much
+  static constexpr std::size_t kMaxBytes = 1 << 19;  // bytes of text; parts use many times more
   std::map<std::string, std::shared_ptr<const VisualParts>, std::less<>> lines_[2];
   std::size_t bytes_ = 0;
 };
@@ -46,10 +46,11 @@ class LineCache {
 // Parts in visual order, from left to right. `line`: no line breaks; `is_rtl`: base direction.
 std::shared_ptr<const VisualParts> visual_parts(std::string_view line, bool is_rtl);
 
-// A text of any number of lines as ImGui can draw it. Measure, wrap and draw the result.
+// Converts a text of any number of lines for ImGui. Measure, wrap and draw the result.
 std::string on_screen(std::string_view text);
 
-// True if ImGui draws the character in the right place by itself.
+// True for line breaks, tabs, and characters with a glyph in the window's font. Reports other
+// characters to the Fonts object, which can then load more of them.
 bool is_drawable(char32_t character);
 
 }  // namespace attnscope::window

@@ -58,8 +58,8 @@ std::vector<const Info*> list_infos(const List& list) {
 
 // Parameters that a run uses, without parameters that only training uses.
 std::vector<Parameter> offered_parameters(const Info& info);
-// The parameters without a default (window, buckets), and those with other values than their
-// default and the model's: simple controls show these.
+// Parameters that simple controls show: those without a default (window, buckets), and those whose
+// value differs from both their default and the model's value.
 std::vector<Parameter> essential_parameters(const std::vector<Parameter>& parameters,
                                             const Values& values, const Values& model_values);
 

@@ -17,8 +17,8 @@ constexpr int kMaxRegionHeight = 4096;                                     // pi
 constexpr int kRegionMargin = 48;  // pixels of the texture's width that the region leaves free
 constexpr int kGap = 1;            // pixels between glyphs
 
-// Texture coordinates from here on mark a glyph without pixels: the column is its font, the row its
-// piece of text. Drawn vertices keep them.
+// Texture coordinates of at least kMissing mark a glyph that is not rasterised yet: x - kMissing is
+// the index of its face, y the index of its piece of text. Vertices in draw lists keep them.
 constexpr float kMissing = 2;
 
 }  // namespace
@@ -56,7 +56,7 @@ std::optional<std::string> ShapedGlyphs::code(std::string_view text, bool is_rtl
   }
   const std::size_t index = pieces_.size();
   if (index == kCodes) {
-    is_exhausted_ = !is_fresh_;  // a single frame needs too many: its last ones stay without
+    is_exhausted_ = !is_fresh_;  // if fresh, one frame needs more codes than there are
     return std::nullopt;
   }
   pieces_.push_back({key.first, is_rtl, {advances[0], advances[1]}});
@@ -65,7 +65,7 @@ std::optional<std::string> ShapedGlyphs::code(std::string_view text, bool is_rtl
   return to_utf8(static_cast<char32_t>(kFirstCode + index));
 }
 
-// Updates the font's tables in place: ImFont::BuildLookupTable() would visit all of its glyphs.
+// Updates the font's tables in place, because ImFont::BuildLookupTable() would visit all glyphs.
 void ShapedGlyphs::add(const Piece& piece, std::size_t index) {
   const auto character = static_cast<ImWchar>(kFirstCode + index);
   for (std::size_t f = 0; f < faces_.size(); ++f) {
@@ -109,7 +109,8 @@ void ShapedGlyphs::rasterise(std::size_t face_index, std::size_t index) {
   ImFontGlyph& glyph = font.Glyphs[font.IndexLookup[static_cast<int>(kFirstCode + index)]];
   const std::optional<TextureBox> box = allocate(image.width, image.height);
   if (!box && is_fresh_ && region_height_ == kMaxRegionHeight) {
-    glyph.U0 = glyph.U1 = glyph.V0 = glyph.V1 = 0;  // more than a screen shows: stays empty
+    // The frame needs too much space: leaves the glyph empty.
+    glyph.U0 = glyph.U1 = glyph.V0 = glyph.V1 = 0;
     glyph.Visible = 0;
     return;
   }

@@ -1,8 +1,8 @@
 // Glyphs for text that ImGui cannot lay out itself: words of scripts that join letters or run from
-// right to left, letters with accents, emoji, characters outside of the baked fonts.
+// right to left, letters with combining accents, emoji, characters that the baked fonts lack.
 //
-// Each such piece of text gets a character of the private use area (a *code*), which every font of
-// the atlas has: measuring, wrapping, clipping and drawing then work as for any other character.
+// Each such piece of text gets a character of the private use area (a *code*) in every font of the
+// atlas. Measuring, wrapping, clipping and drawing then work as for any other character.
 // Pango rasterises a glyph when a frame first shows it in a font.
 #pragma once
 
@@ -36,14 +36,14 @@ class ShapedGlyphs {
   // Adds the glyphs of all codes to the fonts. Call after the atlas is built.
   void attach(ImFontAtlas& atlas, std::vector<Face> faces);
 
-  // Code, as UTF-8, of a piece of text without spaces; none if all codes are in use or there is no
-  // atlas. `advances`: widths of regular and bold text in font sizes.
+  // Code, as UTF-8, of a piece of text without spaces; nullopt if all codes are in use or there is
+  // no atlas. `advances`: widths of the regular and the bold text, in font sizes.
   std::optional<std::string> code(std::string_view text, bool is_rtl, const double (&advances)[2]);
 
-  // Rasterises the glyphs that the frame shows for the first time. True if there were any: lay out
-  // the frame again instead of showing it.
+  // Rasterises the glyphs that the frame shows for the first time. Returns true if there were any:
+  // lay out the frame again before showing it.
   bool rasterise_missing(const ImDrawData& data);
-  // Boxes of the atlas' texture whose pixels have changed since the last call.
+  // Boxes of the atlas's pixels that have changed since the last call.
   std::vector<TextureBox> take_changes();
 
   // True if codes or texture space ran out. The next reserve() and attach() make space.
@@ -71,7 +71,7 @@ class ShapedGlyphs {
   std::vector<TextureBox> changes_;
   bool is_exhausted_ = false;
   bool is_full_ = false;   // texture space ran out
-  bool is_fresh_ = false;  // all codes were released, and no frame is complete since
+  bool is_fresh_ = false;  // all codes were released, and no frame has been complete since then
 };
 
 }  // namespace attnscope::window

@@ -16,7 +16,7 @@ struct TextLine {
   std::size_t begin = 0, end = 0;
 };
 
-// Width of the character at an offset; 0 for a character that shares the glyph of an earlier one.
+// Width of the character at an offset; 0 if the character shares the glyph of an earlier character.
 using CharacterWidth = std::function<double(std::size_t)>;
 
 // Lines no wider than `width`, broken after spaces where possible. At least one line; a text that

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kLineSpacing = 1.25F;
 
-// Widths in pixels of a text's characters, by offset.
+// Width in pixels of the character at each offset.
 std::vector<float> character_widths(std::string_view text) {
   std::vector<float> widths(text.size(), 0.0F);
   for (std::size_t begin = 0; begin < text.size();) {
@@ -45,7 +45,7 @@ LineLayout lay_out_line(std::string_view text, const TextLine& line) {
 // Position of the editor's lines on the screen.
 struct Layout {
   ImVec2 origin;      // top left corner of the first line, after scrolling
-  float width;        // pixels; paragraphs of a script from right to left end here
+  float width;        // pixels; lines of right-to-left paragraphs are aligned to the right edge
   float line_height;  // pixels
   std::vector<TextLine> lines;
   const std::string& text;
@@ -123,7 +123,7 @@ bool handle_command(TextEdit& edit, const KeyStroke& stroke, const TextEditorOpt
   return true;
 }
 
-// Left moves on in a paragraph that runs from right to left, and Right moves back.
+// Exchanges Left and Right in a paragraph that runs from right to left.
 std::string_view logical_key(const TextEdit& edit, std::string_view key,
                              const std::vector<TextLine>& lines) {
   if (key != "Left" && key != "Right") return key;
@@ -184,7 +184,7 @@ void draw_selection(Ui& ui, const TextEdit& edit, const Layout& layout, ImDrawLi
                          {origin + static_cast<float>(right), y + layout.line_height},
                          packed(ui.look->accent, 0.28F));
     };
-    // One box per run of selected characters that are next to each other.
+    // Draws one box per group of selected characters that are next to each other.
     double left = 0, right = -1;
     for (const LineLayout::Cluster& c : line_layout.clusters()) {
       if (line.begin + c.begin < begin || line.begin + c.end > end) continue;

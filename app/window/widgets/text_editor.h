@@ -1,4 +1,4 @@
-// Draws a TextBox' text with cursor and selection, and edits it with this frame's input.
+// Draws a text box with cursor and selection, and edits its text with this frame's input.
 #pragma once
 
 #include <optional>

@@ -431,8 +431,8 @@ void draw_title(Ui& ui, const char* title, bool& open) {
       packed(ImGui::IsItemHovered() ? ui.look->text : ui.look->faint), "✕");
 }
 
-// Closes a dialog together with the popups above it. BeginPopupModal() with its flag cleared would
-// draw the window once more, without content.
+// Closes a dialog together with the popups above it. BeginPopupModal() with a cleared `open` flag
+// would draw the window once more, without content.
 void close_dialog(const char* id) {
   const auto& stack = ImGui::GetCurrentContext()->OpenPopupStack;
   const ImGuiID dialog = ImGui::GetID(id);

@@ -87,8 +87,8 @@ struct Segment {
 int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected,
              float width = 0);
 
-// The least of a toolbar's three weights: while the scope exists, buttons and fields have a frame
-// only under the pointer. The others are the current tab's accent and framed widgets.
+// While the scope exists, buttons and fields have a frame only under the pointer, so that the
+// toolbar's framed widgets and its current tab stand out.
 class QuietScope {
  public:
   QuietScope();

@@ -14,9 +14,9 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMinRows = 4;  // of a cut target
+constexpr Index kMinRows = 4;  // minimum number of rows of a cut target
 
-// Numbers of the target's first rows.
+// Copies the numbers of the target's first rows.
 std::shared_ptr<const AlignmentNumbers> first_rows(const AlignmentNumbers& all, Index rows) {
   const auto count = static_cast<std::size_t>(rows);
   auto first = std::make_shared<AlignmentNumbers>(all);
@@ -27,7 +27,7 @@ std::shared_ptr<const AlignmentNumbers> first_rows(const AlignmentNumbers& all, 
   return first;
 }
 
-// Width of columns in which three quarters of the target's labels fit, within limits.
+// Column width that fits three quarters of the target's labels, within limits.
 double legible_cell(const Page& page, const AlignmentNumbers& numbers) {
   constexpr double kMin = 1.6, kMax = 3.4, kPadding = 0.5;  // em
   std::vector<double> widths;
@@ -39,7 +39,8 @@ double legible_cell(const Page& page, const AlignmentNumbers& numbers) {
   return std::clamp(*typical + kPadding * page.em(), kMin * page.em(), kMax * page.em());
 }
 
-// Text below source and target: crossing lines up to `rows`, and the share of the target shown.
+// Text below source and target: describes crossing lines of the first `rows` rows, and how much of
+// the target is shown.
 std::string notice_of(const GeneratedTarget& target, const AlignmentNumbers& numbers, Index rows) {
   const std::string crossing = describe_crossing(target, numbers, rows);
   if (numbers.rows() == target.rows()) return crossing;
@@ -93,7 +94,7 @@ ViewLayout lay_out_target(const ViewInput& input,
     return place_alignment(page, inside, *numbers, notice_of(*target, *numbers, numbers->rows()));
   };
   std::optional<AlignmentPlaces> places = place();
-  // Shows as many tokens of a long target as have legible columns.
+  // Cuts a long target to as many tokens as fit in legible columns.
   const double min_cell = numbers->rows() > kMinRows ? legible_cell(page, *numbers) : 0;
   while (numbers->rows() > kMinRows &&
          (!places || (numbers->rows() < target->rows() && places->cell < min_cell))) {

@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kMaps = "maps";     // choice of two maps and one number
+constexpr const char* kMaps = "maps";     // value of "show": two maps and one number
 constexpr double kMinDifference = 0.01;   // minimum range of the difference colours
 constexpr double kMinDivergence = 0.001;  // bits: minimum range of the row bars
 

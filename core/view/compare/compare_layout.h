@@ -33,7 +33,7 @@ double heading_line_height(const Page& page);
 // Distance from the left edge of a map to its heading's text.
 double heading_indent(const Page& page, const char* letter);
 
-// Makes the maps as large as possible. Without facts there is no table. Omits the table if maps
+// Makes the maps as large as possible. Draws no table if `facts` is empty. Omits the table if maps
 // would be illegible, then also the difference if three maps would be. Returns nullopt if two maps
 // would be illegible.
 std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& inside,

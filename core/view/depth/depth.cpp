@@ -44,7 +44,7 @@ constexpr double kVeil = 0.6;                  // opacity of the veil over cells
 constexpr double kMinWord = 2.5;               // em: minimum width of cells with a prediction
 constexpr double kGoodWord = 4.5;              // em: width of cells if layers are omitted
 constexpr double kAgreement = 1.7;             // em: height of the row of shares below the cells
-constexpr double kAgreementGap = 0.3;          // em: space above it
+constexpr double kAgreementGap = 0.3;          // em: space above that row
 constexpr double kMinHeightForAgreement = 20;  // em
 constexpr double kBarOpacity = 0.3;
 
@@ -154,10 +154,10 @@ class Depth {
     m.top = axis_depth_top(page_, m.columns, std::max(width, em()), max_depth);
     const double all = inside.height - above - m.top - kLine * em();
     const double needed = static_cast<double>(length()) * kWordHeight * em();
-    // Unknown if layers were skipped.
+    // The agreement is unknown if layers were skipped.
     const bool has_agreement = !exits_.skipped && inside.height >= kMinHeightForAgreement * em();
     agreement_height_ = has_agreement ? kAgreement * em() : 0;
-    // Predictions of all tokens are more important.
+    // Predictions of all tokens are more important than the agreement.
     if (all >= needed && all - agreement_height_ < needed) agreement_height_ = 0;
     const double space = all - agreement_height_;
     const double note = choose_rows(space, width);
@@ -178,8 +178,8 @@ class Depth {
     return true;
   }
 
-  // Selects the layers to show: all if their predictions fit, else every n-th one, counted from the
-  // last, with the first and the selected one.
+  // Selects the layers to show. Shows all layers if their predictions fit, else every n-th layer
+  // counted from the last one, the first layer and the selected layer.
   void choose_columns(double width) {
     const Values values = view_values(input_.session.view, "depth");
     const auto columns = [&](Index step) {
@@ -467,7 +467,7 @@ class Depth {
   double flow_height_ = 0;
   MatrixPlot matrix_;
   std::vector<Index> columns_;    // shown layers, ascending
-  double agreement_height_ = 0;   // 0: no space
+  double agreement_height_ = 0;   // height of the row of shares; 0: omitted
   bool has_hidden_exit_ = false;  // a token exits at a layer that is not shown
   Index last_rows_ = 0;           // number of rows at the end if earlier rows are omitted; else 0
 };

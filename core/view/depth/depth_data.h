@@ -10,7 +10,8 @@ Confidence confidence_of(const Values& values);
 
 // Share of tokens that exit with the last layer's prediction at the automatic threshold.
 constexpr double kDefaultAgreement = 0.9;
-// The view's exit threshold for the logit lens; automatic: agreeing_threshold().
+// Exit threshold of the view's settings for the logit lens; if unset, agreeing_threshold() for
+// kDefaultAgreement.
 double lens_threshold(const Values& values, const LogitLens& lens);
 
 // Exit layer of each token, and the rule that determines it: the run's rule if the run skipped

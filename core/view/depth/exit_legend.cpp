@@ -17,7 +17,7 @@ Colour exit_colour(Index layer, Index layers) {
 void draw_exit_legend(Page& page, Point at, double width, const std::vector<Index>& exits,
                       Index layers) {
   const std::string title = "exit layer (tokens)";
-  // Swatches of ranges of `step` layers; those without tokens only if `with_empty`.
+  // Swatches of ranges of `step` layers. Includes ranges without tokens if `with_empty`.
   const auto swatches = [&](Index step, bool with_empty) {
     std::vector<Swatch> list;
     for (Index first = 0; first < layers; first += step) {

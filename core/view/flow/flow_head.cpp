@@ -64,7 +64,7 @@ class HeadPanels {
   // False on narrow pages, which show key labels only.
   bool draws_keys() const { return sum_.key_vectors.defined() && p_.scores.is_present(); }
   std::string quoted_query() const { return "“" + s_.numbers.label + "”"; }
-  // "query “boat”", or as much of it as fits.
+  // The first of "query “boat”", "“boat”" and "query" that fits.
   std::string query_title(double width) const {
     for (const std::string& title : {"query " + quoted_query(), quoted_query()}) {
       if (pen_.page().width_of(title, kLetters * u_, true) <= width) return title;

@@ -95,7 +95,7 @@ void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTarg
             key_boxes);
 }
 
-// The first numbers of `x`, as many as fit, and "…" if there are more.
+// As many numbers from the start of `x` as fit, followed by "…" if `x` has more.
 std::string first_numbers(const FlowPen& pen, const Tensor& x, double width) {
   std::string text;
   for (Index n = 0; n < x.size(); ++n) {

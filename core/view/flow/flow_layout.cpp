@@ -14,9 +14,9 @@ constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // height around the key rows
 constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
-constexpr double kSmallestLarge = 0.9;                      // em: with FlowShape::has_large_text
-constexpr double kEmbeddingWidth = 0.36;                    // fraction of the row's width
-constexpr Index kMinKeys = 2, kUsualKeys = 6;               // number of key rows
+constexpr double kSmallestLarge = 0.9;    // em; replaces kSmallestUnit if FlowShape::has_large_text
+constexpr double kEmbeddingWidth = 0.36;  // fraction of the row's width
+constexpr Index kMinKeys = 2, kUsualKeys = 6;  // number of key rows
 
 // Page format, for wide or narrow pages.
 struct Format {

@@ -26,7 +26,7 @@ constexpr double kMinThumbnail = 2;     // pixels
 constexpr double kTagReach = 4;         // em: vertical extent of a tag next to the pointer
 constexpr double kNote = 1.6;           // em: line below the thumbnails
 constexpr double kSelectedVeil = 0.18;  // opacity of the colour over selected heads
-constexpr double kStripFill = 0.7;      // of the strip's height; the rest is a gap
+constexpr double kStripFill = 0.7;      // fraction of the strip's height; the rest is a gap
 
 // Number of decimals, up to a limit, at which different measures of adjacent heads look different.
 int decimals_of(const std::vector<Thumbnail>& list) {
@@ -42,7 +42,7 @@ int decimals_of(const std::vector<Thumbnail>& list) {
   return kMaxDecimals;
 }
 
-// Draws the head numbers and the measured number of each thumbnail of a list.
+// Draws layer·head and the measured number of each thumbnail of a list.
 void draw_list_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label_kind == GridLabel::None) return;
   const int digits = decimals_of(list);
@@ -76,7 +76,8 @@ Colour name_colour(const HeadName& name) {
   return head_colour(at - names.begin());
 }
 
-// Draws the name of each head's behaviour above its thumbnail: a text, or a strip of its colour.
+// Draws the name of each head's behaviour above its thumbnail, as a text or as a strip in the
+// name's colour.
 void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   const std::optional<Point>& pointer = page.input().interaction.pointer;
   const bool has_tag = page.input().figure.framed && pointer && raster.hit(*pointer);
@@ -98,7 +99,7 @@ void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnai
 }
 
 // Draws a legend of the coloured strips, with the number of heads of each name. If the line is too
-// short, it starts at `left`, and has short names.
+// short, starts it at `left` and, if that is not enough, uses short names.
 void draw_name_legend(Page& page, const std::vector<Thumbnail>& list, Box line, double left) {
   const auto entries = [&](std::string HeadName::*text) {
     std::vector<Swatch> swatches;
@@ -118,7 +119,7 @@ void draw_name_legend(Page& page, const std::vector<Thumbnail>& list, Box line, 
   draw_swatches(page, {line.x, line.y}, line.width, title, swatches);
 }
 
-// First existing head of a range of rows and columns; {-1, -1}: none.
+// {layer, head} of the first head in a range of rows and columns; {-1, -1}: none.
 std::pair<Index, Index> first_head(const GridRaster& raster, Index row, Index last_row,
                                    Index column, Index last_column) {
   for (Index r = row; r < last_row; ++r) {
@@ -131,7 +132,7 @@ std::pair<Index, Index> first_head(const GridRaster& raster, Index row, Index la
   return {-1, -1};
 }
 
-// Draws headers of each block with as many numbers as fit, to the left of rows and above columns.
+// Draws layer and head numbers of each block to the left of rows and above columns, as many as fit.
 void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
   const double em = page.em(), size = em, header = kGridHeader * em;
   const auto rows = static_cast<Index>(raster.rows.size()),
@@ -170,7 +171,7 @@ void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
                   Align::Middle);
 }
 
-// Marks the shown head, the selected ones and the hovered one.
+// Marks the current head, the selected heads and the hovered head.
 void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list,
                 const HeadList& selected) {
   const ViewSettings& view = page.input().session.view;
@@ -289,7 +290,7 @@ class Grid {
 
  private:
   double em() const { return page_.em(); }
-  // In the order of a list instead of rows by layer.
+  // True if the thumbnails form a sorted or selected list instead of rows by layer.
   bool is_list() const { return order_.measure != nullptr || is_selection_; }
 
   void keep_selected() {
@@ -317,7 +318,7 @@ class Grid {
     const bool had_strip = raster_.strip > 0;
     inside_.height = all.height - lines * kNote * em();
     place_in();
-    if (raster_.strip > 0 && !had_strip) {  // less space: names became strips
+    if (raster_.strip > 0 && !had_strip) {  // with less space, names have become strips
       inside_.height -= kNote * em();
       place_in();
     }
@@ -372,7 +373,7 @@ class Grid {
     page_.add(OutlinedBox{cells.box, page_.theme().line, 1});
   }
 
-  // Describes order and labels of a list, above it.
+  // Describes the order and the labels of a list in a line above the list.
   void draw_order(const Box& area) {
     std::vector<std::string> notes = order_.notes;
     if (order_.measure == nullptr) {
@@ -401,7 +402,7 @@ class Grid {
       count = std::to_string(selected_count_) +
               (selected_count_ == 1 ? " head selected" : " heads selected");
     }
-    // Joins the notes; the longest first.
+    // Joins the notes in one line.
     const auto note = [&](const std::string& hidden_text, const char* pooled_text) {
       std::string text = count;
       if (first_token_.is_hidden) text += (text.empty() ? "" : "; ") + hidden_text;
@@ -418,7 +419,7 @@ class Grid {
         page_.small());
   }
 
-  // With Ctrl or Shift, a click changes the selection.
+  // Adds a handle to the hovered head, so that a click with Ctrl or Shift changes the selection.
   void add_selection(ViewLayout& layout) const {
     const Interaction& mouse = input_.interaction;
     if (!mouse.pointer || !(mouse.adds || mouse.extends)) return;
@@ -445,7 +446,7 @@ class Grid {
   GridOrder order_;
   Box inside_;
   GridRaster raster_;
-  std::size_t selected_count_ = 0;  // also heads that are not shown
+  std::size_t selected_count_ = 0;  // including selected heads that are not shown
   bool has_names_ = false, is_selection_ = false, has_pooling_ = false, has_excluded_ = false;
 };
 
@@ -492,8 +493,8 @@ ViewData selected_data(const ViewInput& input, const HeadList& selected) {
   return data;
 }
 
-// The selected heads if only they are shown. Else one matrix [layers, h, L_q, L_k] if all layers
-// have the same shape, otherwise one per layer.
+// If only selected heads are shown, a matrix for each of them. Otherwise one matrix
+// [layers, h, L_q, L_k] if all layers have the same shape, else one matrix per layer.
 ViewData data(const ViewInput& input) {
   const HeadList selected = selected_heads(input.session.view);
   const bool is_selection = view_values(input.session.view, "grid").flag("only_selected");

@@ -58,7 +58,7 @@ HeadSurvey survey(const Trace& run, const HeadTable& table, const TracePart& par
   HeadSurvey survey;
   double first = 0, first_baseline = 0;
   Index count = 0;
-  std::map<std::pair<const Pattern*, Index>, HeadBaseline> baselines;  // by pattern and its head
+  std::map<std::pair<const Pattern*, Index>, HeadBaseline> baselines;  // by pattern and head
   for (const HeadRef& ref : run.heads(part)) {
     Index n = 0;
     const AttentionTap* tap = run.find(ref, &n);
@@ -120,7 +120,7 @@ FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey) {
   constexpr double kSink = 0.4, kMinRatio = 2;
   const Values options = view_values(input.session.view, "grid");
   if (options.has("hide_first")) return {options.flag("hide_first")};
-  // With hidden tokens, the first token of the picture is another one than that of the survey.
+  // If tokens are hidden, the picture and the survey begin with different tokens.
   if (survey == nullptr || &measured_run(input) != &input.trace) return {};
   const double share = survey->first_token, equal = survey->first_token_baseline;
   if (!(share >= kSink && share >= kMinRatio * equal)) return {};
@@ -172,7 +172,7 @@ HeadList with_range(HeadList selected, std::pair<Index, Index> head,
     const std::pair between{it->layer, it->head};
     if (std::ranges::find(selected, between) == selected.end()) selected.push_back(between);
   }
-  // The clicked head is the start of the next range.
+  // Moves the clicked head to the end of the list, so that the next range starts there.
   std::erase(selected, head);
   selected.push_back(head);
   return selected;

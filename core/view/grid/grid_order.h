@@ -35,7 +35,7 @@ struct GridOrder {
 
 // Behaviour of the run's heads on this text.
 struct HeadSurvey {
-  std::map<std::pair<Index, Index>, HeadName> names;  // {layer, head} -> name; signed heads: none
+  std::map<std::pair<Index, Index>, HeadName> names;  // by {layer, head}, without signed heads
   // Mean weight on the first token over heads and queries, and its mean at equal attention.
   double first_token = std::numeric_limits<double>::quiet_NaN();
   double first_token_baseline = std::numeric_limits<double>::quiet_NaN();
@@ -44,21 +44,23 @@ struct HeadSurvey {
 std::shared_ptr<const HeadSurvey> survey_heads(const ViewInput& input,
                                                const std::vector<Thumbnail>& list);
 
-// Whether the column of the first token is hidden.
+// Visibility of the first token's column.
 struct FirstToken {
   bool is_hidden = false;
-  std::string reason{};  // why it is hidden automatically; empty if the user decided
+  std::string reason{};  // reason for hiding the column automatically; else empty
 };
-// The user's choice. Otherwise the first token is hidden if it swallows the colours: if it has at
-// least 40% of the weight, and twice as much as at equal attention.
+// The user's choice if it is set. Otherwise hides the column if the first token has at least 40% of
+// the weight and at least twice its weight at equal attention, because all other weights would have
+// nearly the same colour. `survey` can be null.
 FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey);
 
-// Heads that the user selected, as {layer, head}, in the order of their selection.
+// Heads that the user has selected, as {layer, head}, in the order of their selection.
+// selected_heads() throws InputError if the setting is malformed.
 using HeadList = std::vector<std::pair<Index, Index>>;
 HeadList selected_heads(const ViewSettings& settings);
 void select_heads(ViewSettings& settings, const HeadList& heads);
-// The selection after a click on `head` that adds it (or removes it if selected), or that selects
-// all heads of `list` between the last selected one and `head`.
+// with_added() adds `head` to the selection, or removes it if it is selected. with_range() adds all
+// heads of `list` from the last selected head to `head`.
 HeadList with_added(HeadList selected, std::pair<Index, Index> head);
 HeadList with_range(HeadList selected, std::pair<Index, Index> head,
                     const std::vector<Thumbnail>& list);

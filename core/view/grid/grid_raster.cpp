@@ -7,15 +7,15 @@ namespace {
 
 constexpr double kMaxAspect = 3;          // maximum aspect ratio of a thumbnail
 constexpr double kLargestThumbnail = 16;  // em
-constexpr double kLabelPad = 0.2;         // em: above the first line
+constexpr double kLabelPad = 0.2;         // em: space above a label
 constexpr double kStrip = 0.3;            // em: strip in the colour of a head's name
-constexpr double kStripShare = 0.12;      // maximum height of the strip, of the thumbnail's width
-constexpr double kMinShrinkage = 0.7;     // labels do not shrink thumbnails further
+constexpr double kStripShare = 0.12;      // maximum height of the strip / width of a thumbnail
+constexpr double kMinShrinkage = 0.7;     // minimum width with labels / width without labels
 constexpr double kMinNameScale = 0.9;     // minimum font size of names, relative to Page::small()
-constexpr double kMinNumbered = 0.5;      // the same for labels that are head numbers alone
-constexpr double kLabelOverhang = 0.6;    // of centred labels, of the gap
-constexpr double kMinGain = 1.15;         // of size, for blocks or layers across
-constexpr double kBlockGap = 2.6;         // em: numbers of layers or heads between blocks
+constexpr double kMinNumbered = 0.5;      // kMinShrinkage for GridLabel::HeadNumbers
+constexpr double kLabelOverhang = 0.6;    // overhang of centred labels / gap
+constexpr double kMinGain = 1.15;         // minimum growth by blocks or by layers as columns
+constexpr double kBlockGap = 2.6;         // em: space for numbers between blocks
 
 double aspect_of(const std::vector<Thumbnail>& list) {
   const AttentionTap& tap = *list.front().tap;
@@ -23,7 +23,7 @@ double aspect_of(const std::vector<Thumbnail>& list) {
                     1 / kMaxAspect, kMaxAspect);
 }
 
-// Numbers of rows and columns, and the space between their blocks.
+// Numbers of rows and columns, and the total space between blocks.
 struct Extent2d {
   Index rows = 1, columns = 1;
   double width_between = 0, height_between = 0;
@@ -49,7 +49,7 @@ void centre(const Page& page, const Box& space, GridRaster& raster) {
   raster.y = space.y + page.top_margin(space.height, area.height);
 }
 
-// Layers and heads in the order of the layers.
+// Arrangement of the thumbnails by layer and head.
 struct LayerArrangement {
   bool layers_across = false;
   Index blocks = 1, layers = 0, heads = 0;  // heads: of the layer with the most heads
@@ -61,8 +61,8 @@ struct LayerArrangement {
   }
 };
 
-// The arrangement with the largest thumbnails; others than one block of layers from top to bottom
-// only if they are clearly larger.
+// The arrangement with the largest thumbnails. Prefers `plain`, one block of layers from top to
+// bottom, unless another arrangement makes them clearly larger.
 LayerArrangement best_arrangement(const Page& page, const Box& space, double aspect,
                                   const LayerArrangement& plain, GridRaster raster) {
   constexpr Index kMaxBlocks = 8;
@@ -122,8 +122,9 @@ double widest_name(const Page& page, const std::vector<Thumbnail>& list,
   return widest;
 }
 
-// Sets a label whose texts have this width in the small font, and a size that fits the thumbnails
-// placed by `place`. Returns false if it does not fit or would shrink them too much.
+// Sets the kind of the labels and the largest font size at which they fit above the thumbnails,
+// which `place` places. `text_width`: width of the widest label in the small font. Sets no label
+// and returns false if labels of this kind do not fit or would shrink the thumbnails too much.
 template <class Place>
 bool set_label(const Page& page, GridLabel kind, double text_width, double unlabelled_width,
                GridRaster& raster, const Place& place) {
@@ -131,7 +132,7 @@ bool set_label(const Page& page, GridLabel kind, double text_width, double unlab
   raster.label_kind = kind;
   const bool is_name = kind == GridLabel::Badge || kind == GridLabel::Word;
   for (const double scale : {1.0, 0.9, 0.8, kMinFontScale}) {
-    if (is_name && scale < kMinNameScale) break;  // else strips, which are legible from afar
+    if (is_name && scale < kMinNameScale) break;  // strips are more legible
     raster.label_size = scale * page.small();
     raster.label = lines * kLabelLine * raster.label_size + kLabelPad * page.em();
     place();

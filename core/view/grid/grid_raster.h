@@ -15,7 +15,7 @@ namespace attnscope {
 constexpr double kMinFontScale = 0.7;  // minimum font size of labels, relative to Page::small()
 constexpr double kLabelLine = 1.25;    // line height of labels, in their font size
 constexpr double kGridHeader = 3.3;    // em: title and numbers next to the thumbnails
-constexpr double kGridSortNote = 1.8;  // em: line above sorted thumbnails
+constexpr double kGridSortNote = 1.8;  // em: line above a list of thumbnails
 
 // Texts above the thumbnails.
 enum class GridLabel {
@@ -36,12 +36,13 @@ struct GridRaster {
   double label_size = 0;  // font size of all labels
   double label = 0;       // height of each label; 0: none
   double strip = 0;       // height of the coloured strip between label and thumbnail; 0: none
-  // {layer, head} by row and column; {-1, -1}: empty. Ordered by layer, a row is a layer and
-  // a column a head, or the reverse if `layers_across`; sorted, a row is part of the list.
+  // {layer, head} by row and column; {-1, -1}: empty. If placed by place_layers(), rows are layers
+  // and columns are heads, or the reverse if `layers_across`. If placed by place_list(), rows are
+  // successive parts of the list.
   std::vector<std::vector<std::pair<Index, Index>>> rows;
   bool layers_across = false;
-  // Layers can continue in a further block, to the right (below if `layers_across`). Rows and
-  // columns of each block, and the space for headers between blocks. 0: one block.
+  // Layers can continue in further blocks to the right, or below if `layers_across`. Numbers of
+  // rows and columns per block (0: one block), and the space for headers between blocks.
   Index block_rows = 0, block_columns = 0;
   double block_gap = 0;
 

@@ -25,7 +25,8 @@ constexpr double kMaxAspect = 4;    // maximum width / height of a map, or the i
 constexpr double kMaxMapCell = 5;   // em
 constexpr double kMinMap = 3.5;     // em
 constexpr double kMinLabels = 4.2;  // em of token labels next to and above the maps
-constexpr double kFullLabels = 6;   // em, if that is at most this fraction of the width:
+// Labels get up to kFullLabels (em), within kLabelShare of the width.
+constexpr double kFullLabels = 6;
 constexpr double kLabelShare = 0.14;
 constexpr double kHeading = 1.9;  // em: badge above a map
 constexpr double kGap = 1.6;      // em between maps and panels
@@ -33,12 +34,13 @@ constexpr double kMinBars = 15;   // em: width of the column next to the maps
 constexpr double kMaxBars = 34;   // em
 // Bars may shrink the maps to this fraction of their width without bars.
 constexpr double kMinMapFraction = 0.65;
-// Panels give way to maps smaller than this, or than a fraction of the width without panels, unless
-// the maps would be small even without panels.
+// Panels are omitted if they would make the maps narrower than kMinMapSide and than kMinShare of
+// the width without panels. This rule does not apply if the maps are narrower than kSmallMap
+// anyway.
 constexpr double kMinMapSide = 300, kSmallMap = 200;  // units
 constexpr double kMinShare = 0.8;
 constexpr double kNoteLine = 1.4;    // em: note about omitted panels
-constexpr std::size_t kMaxLack = 6;  // of switches, bars and facts; see lack_of()
+constexpr std::size_t kMaxLack = 6;  // lack_of() if switches, bars and facts are omitted
 constexpr double kChipLine = 1.9;    // em: row of replacement tokens
 constexpr double kMinHeight = 28;    // em: higher windows always reserve the row
 constexpr double kPanelFractions[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // sizes of panels to try
@@ -180,14 +182,14 @@ class InterveneLayout {
     is_stacked_ = has_lower_panels_ = false;
   }
 
-  // Width of the maps below which panels give way, in pixels.
+  // Minimum width of the maps with panels, in pixels; 0: any width.
   double min_map_width(const Box& available) {
     place_without_panels(available);
     if (!place_maps() || left_.plot.width < kSmallMap) return 0;
     return std::min(kMinMapSide, kMinShare * left_.plot.width);
   }
 
-  // Size of what is missing: 2 for an omitted panel, 1 for switches that show only some layers.
+  // Amount of missing content: 2 per omitted panel, 1 for switches of only some layers.
   static std::size_t lack_of(const PanelLayout& panels) {
     return 2 * panels.omitted.size() + (panels.board.is_partial ? 1 : 0);
   }
@@ -214,7 +216,7 @@ class InterveneLayout {
     return best;
   }
 
-  // Division with the largest maps that lacks at most `lack` and has at least `bars` bars. Among
+  // Division with the largest maps, lack_of() at most `lack`, and at least `bars` bars. Among
   // divisions with nearly equal maps, the one with the most space for the panels.
   std::optional<Division> largest_maps(const Box& space, std::size_t lack, std::size_t bars) {
     constexpr double kMinGrowth = 1.04;  // smaller gains count as equal

@@ -13,7 +13,7 @@ constexpr double kMaxPartBars = 34;    // em: width of the bars
 constexpr double kMinPartBars = 13;    // em: width of bars with facts to their right
 constexpr double kMinPartWidth = 9;    // em: width of bars with facts below them
 constexpr double kMaxBoard = 0.42;     // fraction of a row's width
-constexpr double kMaxWideBoard = 0.6;  // fraction, for boards that need it
+constexpr double kMaxWideBoard = 0.6;  // fraction, for boards that do not fit in kMaxBoard
 constexpr double kBadgeSpace = 2.5;    // em: badges of a fact table
 
 // True if each fact fits with its name, as a table or as lines.

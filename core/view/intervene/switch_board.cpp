@@ -55,7 +55,7 @@ std::string describe_toggle(const std::string& target, bool is_on) {
   return is_on ? "Switch " + target + " off." : "Switch " + target + " on again.";
 }
 
-// Board without layers, for switches at a distance of `cell`.
+// Size of a board for numbers of rows and columns. Does not set the shown layers.
 BoardSize board_of(double em, double cell, double rows, double columns) {
   BoardSize size;
   size.cell = cell;
@@ -87,7 +87,7 @@ class Board {
   // Height of the row of layer switches above the heads.
   double layers_above() const { return size_.has_layers_across ? side() + kLayerGap * em() : 0; }
 
-  // Switch of a head; head -1: of the layer.
+  // Box of a head's switch; if head is -1, box of the layer's switch.
   Box box_of(Index layer, Index head) const {
     const double cell = size_.cell, along = static_cast<double>(layer - size_.first_layer) * cell;
     if (head < 0) {
@@ -184,7 +184,7 @@ BoardSize switch_board_size(const Page& page, const Trace& trace, double max_wid
   const auto layers = static_cast<double>(layer_count);
   const double width = max_width - kLeft * em, height = max_height - kTop * em;
   const double down = std::min({kCell * em, width / heads, height / layers});
-  // Columns of layers have their own switches above the heads.
+  // If layers are columns, the switches of whole layers are in a row above the heads.
   const double above = kLayerGap * em;
   const double across = std::min({kCell * em, width / layers, (height - above) / (heads + 1)});
   BoardSize size;

@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// Form of the board for the layers and heads of a run; lengths in pixels, zero if it does not fit.
+// Size and layout of the board. Lengths are in pixels, and zero if the board does not fit.
 struct BoardSize {
   double width = 0, height = 0, cell = 0;  // cell: distance of neighbouring switches
   bool has_layers_across = false;          // layers are columns; false: rows

@@ -220,7 +220,7 @@ std::string describe_heads(const ViewInput& input, const LineSet& set) {
   const std::vector<Index>& list = set.heads;
   std::string heads = list.size() == 1 ? "head " : "heads ";
   for (std::size_t i = 0; i < list.size(); ++i) {
-    std::size_t last = i;  // of a range of at least three heads
+    std::size_t last = i;  // end of the consecutive heads from i; at least three form a range
     while (last + 1 < list.size() && list[last + 1] == list[last] + 1) ++last;
     heads += (i > 0 ? ", " : "") + std::to_string(list[i]);
     if (last < i + 2) continue;

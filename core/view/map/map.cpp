@@ -38,8 +38,8 @@ Cells visible_cells(double first, double extent, Index count) {
   return {clamped(std::floor(first)), clamped(std::ceil(first + extent))};
 }
 
-// Draws the weights as numbers if cells are large enough. Excluded pairs and numbers that would be
-// shown as zero stay empty.
+// Draws the weights as numbers if cells are large enough. Leaves out excluded pairs and numbers
+// that would be shown as zero.
 void draw_numbers(Page& page, const MatrixPlot& grid, const AttentionTap& tap, Index head,
                   const MapMatrix& matrix, const ShownCells& region, const ColourRange& range) {
   constexpr double kMinWidth = 3.0, kMinHeight = 1.35;  // of a cell, in units of the font size
@@ -226,7 +226,7 @@ struct PinnedPlacement {
   Placement placement;
 };
 
-// Omits bars that would shrink the map below kMinMapSide. Pictures that grow with their content
+// Omits bars that would shrink the map below kMinMapSide. Pictures whose size follows their content
 // keep all bars.
 PinnedPlacement place_with_pins(const Page& page, const Box& inside, const AttentionTap& tap,
                                 Index row, Index column) {

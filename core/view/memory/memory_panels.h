@@ -20,12 +20,11 @@ struct SlotWords {
 };
 SlotWords slot_words(const ShownMemory& memory, const Theme& theme, Index marked_column);
 
-double range_height(const Page& page,
-                    const ShownMemory& memory);  // preferred height of draw_range()
+// Preferred height for draw_range().
+double range_height(const Page& page, const ShownMemory& memory);
 // Draws the segments of the text, the memory of the selected segment, and the receptive field of
-// each layer.
-// `oldest_tokens`: the oldest token in the receptive field of each layer. Returns the boxes of the
-// segments, which are clickable.
+// each layer. `oldest_tokens`: the oldest token in the receptive field of each layer. Returns the
+// clickable boxes of the segments.
 std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memory,
                             const std::vector<Index>& oldest_tokens);
 

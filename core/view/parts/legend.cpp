@@ -72,11 +72,12 @@ Colour key_colour(const Theme& theme) {
 }
 
 Colour head_colour(Index head) {
-  // Further heads get darker and lighter variants of the palette, because layers can have many.
+  // Heads beyond the palette get darker and lighter variants of its colours. A shade is a fraction
+  // of white or, if negative, of black.
   constexpr Colour kBlack{0, 0, 0, 255}, kWhite{255, 255, 255, 255};
-  constexpr std::array<double, 5> kShades = {0, -0.4, 0.35, -0.6, 0.55};  // to black or white
+  constexpr std::array<double, 5> kShades = {0, -0.4, 0.35, -0.6, 0.55};
   const ColourMap& map = colour_map(kCategories);
-  static const auto kPalette = static_cast<std::size_t>(  // distinct colours of the map
+  static const auto kPalette = static_cast<std::size_t>(  // number of distinct colours of the map
       std::find(map.colours.begin() + 1, map.colours.end(), map.colours.front()) -
       map.colours.begin());
   const auto n = static_cast<std::size_t>(head);

@@ -198,7 +198,7 @@ std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& 
 
 double largest_single_weight(const HeatMap& cells, const AttentionTap& tap, Index head,
                              const ShownCells& shown) {
-  constexpr Index kMaxInspected = 256, kMaxRead = 8;  // rows; they may reside on a device
+  constexpr Index kMaxInspected = 256, kMaxRead = 8;  // rows; reading rows on a device is slow
   const Pattern& pattern = *tap.result.pattern;
   const Index rule_head = pattern.heads() > 1 ? head : 0;
   const Shape shape = cells.device ? cells.device->shape() : cells.values.shape();
@@ -222,10 +222,10 @@ double largest_single_weight(const HeatMap& cells, const AttentionTap& tap, Inde
 
 namespace {
 
-// Fraction of the largest weight; ends of colours above it are replaced by that weight.
+// Ends of the colours above this fraction of the largest weight are replaced by that weight.
 constexpr double kNearlyLargest = 0.8;
 
-// Adjusts the end of the colours to weights that it did not account for.
+// Adjusts the range to a weight that its end does not account for.
 void include_weight(ColourRange& range, double weight) {
   constexpr double kTolerance = 1e-4;  // relative
   if (!(weight > (1 + kTolerance) * range.most)) return;

@@ -46,8 +46,8 @@ ColourRange weight_colours(const ViewInput& input, bool with_signs);
 std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
                                       const ShownCells& shown = {}, Index limit = Index{1} << 18);
 
-// Largest magnitude of the first visible rows with one key, which visible_magnitudes() omits; 0
-// without such rows.
+// Largest magnitude in the first visible rows with one key, which visible_magnitudes() omits; 0 if
+// there are no such rows.
 double largest_single_weight(const HeatMap& cells, const AttentionTap& tap, Index head,
                              const ShownCells& shown = {});
 
@@ -55,8 +55,8 @@ double largest_single_weight(const HeatMap& cells, const AttentionTap& tap, Inde
 void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end, bool with_signs);
 
 // weight_colours() with the end that ViewSettings::colour_end selects for the visible weights. Rows
-// with one key do not determine the end, but raise it to their weight if that is little larger, or
-// else set ColourRange::passed.
+// with one key do not determine the end. If their weight is slightly larger, it becomes the end; if
+// it is much larger, sets ColourRange::passed.
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& shown = {});
 

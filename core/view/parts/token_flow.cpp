@@ -170,7 +170,8 @@ double swatches_height(const Page& page) {
 
 namespace {
 
-constexpr double kFlowSwatchGap = 0.35, kFlowEntryGap = 0.9;  // em: before the text, and after it
+// Gaps in em, before the label and between entries.
+constexpr double kFlowSwatchGap = 0.35, kFlowEntryGap = 0.9;
 
 double entry_width(const Page& page, const Swatch& swatch) {
   return (kFlowSwatch + kFlowSwatchGap) * page.em() + page.width_of(swatch.label, page.small());

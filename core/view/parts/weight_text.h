@@ -5,9 +5,9 @@
 
 namespace attnscope {
 
-// Formats the numbers of a map alike: enough decimals for two significant digits of `largest`,
-// at least two. "" for a number that these decimals would show as zero, unless it is 0 and
-// `largest`, too.
+// Formats the numbers of a map alike, with enough decimals for two significant digits of `largest`,
+// at least two; uses brief() if that takes more than four decimals or `largest` is at least 100.
+// Returns "" for a number that would be shown as zero, unless `largest` is 0.
 std::string weight_text(double value, double largest);
 
 }  // namespace attnscope

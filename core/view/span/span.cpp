@@ -218,7 +218,7 @@ struct SpanMaps {
   Tensor without_span, with_span;  // [L_q, L_k]
 };
 
-// The weights, with NaN for pairs that are not allowed.
+// Weights of allowed pairs; NaN for other pairs.
 Tensor allowed_only(const AttentionTap& tap, Index head, const Tensor& weights) {
   const Pattern& pattern = *tap.result.pattern;
   const Index rule_head = pattern.heads() > 1 ? head : 0;
@@ -244,7 +244,7 @@ SpanMaps span_maps(const ViewInput& input, const SelectedTap& selected, const Sp
           })};
 }
 
-// Range of the colours of both maps.
+// Colour range that both maps share.
 ColourRange span_map_range(const ViewInput& input, const SelectedTap& selected,
                            const MapRaster& raster, const SpanMaps& maps) {
   ColourRange range = weight_colours(input, false);
