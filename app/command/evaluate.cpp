@@ -196,7 +196,7 @@ void add_evaluate(Command program) {
       "--pairs", options->pairs,
       "File of sentences with expected pairs of words, such as a pronoun and its noun "
       "(assets/samples/expected-pairs.json): the best head of each kind, and the search for "
-      "salient pairs. Fails if a score is below the model's recorded one");
+      "salient pairs. Fails if a score is below the model's recorded score");
   command
       .add("--ngram-text", options->ngram_text,
            "Training file of a byte n-gram baseline; repeatable")

@@ -96,7 +96,7 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
   // A callback, since CLI11 sets a bound variable to false if the flag is not given.
   command.flag(
       "--tour", [args] { args->options.tour = true; },
-      "Start with the opening moves, three cards; default: at the first start");
+      "Start with the opening moves (three cards); default: at the first start");
   command.flag(
       "--no-tour", [args] { args->options.tour = false; }, "Start without the opening moves");
 }

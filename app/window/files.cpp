@@ -335,7 +335,7 @@ bool locate_file(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
     Session next = *state.session;
     RunSpec* run = run_with_missing_file(next);
-    if (run == nullptr) throw InputError("no file is missing");
+    if (run == nullptr) throw InputError("locate file: expected a missing file, found none");
     locate_missing_file(*run, path);
     if (run->tensors.file.empty()) {
       static_cast<void>(read_input_file(run->input));

@@ -143,7 +143,7 @@ bool update_tour(State& state) {
   if (can_continue) return true;
   const bool has_window = tour.local.has_value();
   end_tour(state);
-  if (has_window) state.notify("Done: “Model default” removes the window.");
+  if (has_window) state.notify("Done. To remove the window, choose “Model default”.");
   return true;
 }
 

@@ -68,8 +68,7 @@ void add_head_actions(std::vector<Action>& list) {
   list.back().checked = all_off;
   list.back().starts_group = true;
   add("heads_compare", "Compare without selected heads",
-      "Switch the selected heads off, and compare a layer after them with the settings that have "
-      "them on, as B.",
+      "Switch the selected heads off, and compare the layer after them with B, which has them on.",
       [](State& s) {
         switch_heads(s, false);
         // Maps of later layers show the effect.

@@ -121,7 +121,7 @@ void add_intervene_actions(std::vector<Action>& list) {
 void add_stop_generating_action(std::vector<Action>& list) {
   list.push_back({"next_stop",
                   "Stop generating",
-                  "Generate no further tokens; the text keeps those that were generated.",
+                  "Generate no further tokens; tokens generated so far stay in the text.",
                   Menu::Edit,
                   {{"Escape"}, {"Escape", false, false, true}},
                   [](State& s) { s.run.is_generating = false; },

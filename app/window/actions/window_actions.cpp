@@ -182,7 +182,7 @@ void add_help_actions(std::vector<Action>& list) {
                   [](State& s) { s.dialogs.documentation.open = true; }});
   list.push_back({"tour",
                   "Opening moves",
-                  "Play one token's way through a head, with three cards that wait for your acts.",
+                  "Animate one token's path through a head, with cards for three things to try.",
                   Menu::Help,
                   {},
                   start_tour,

@@ -171,7 +171,7 @@ BrowserTexts browser_texts(BrowsePurpose purpose) {
       return {"Calibration text", "Use this text",
               "A text file that the model was not trained on."};
     case BrowsePurpose::LocateFile:
-      return {"Locate file", "Use this file", "The file that the session reads, at its new place."};
+      return {"Locate file", "Use this file", "The missing file, at its new location."};
     case BrowsePurpose::SaveSession:
       return {"Save session", "Save", "The text and all settings."};
     case BrowsePurpose::ExportPath:

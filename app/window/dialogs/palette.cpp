@@ -79,7 +79,7 @@ void draw_palette(Ui& ui, State& state, const std::vector<ModelGroup>& models) {
     if (is_selected && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     if (clicked || (is_selected && enter && entry.enabled(state))) activated = &entry;
   }
-  if (matches.empty()) faint(ui, "Nothing of this name.");
+  if (matches.empty()) faint(ui, "No matching entry.");
   ImGui::EndChild();
   std::function<void(State&)> run;
   if (activated != nullptr) {

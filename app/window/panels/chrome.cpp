@@ -288,7 +288,7 @@ void draw_status_line(Ui& ui, State& state) {
   if (!state.run.error.empty()) {
     if (!missing_file(state).empty()) {
       if (draw_flat_button(ui, "Locate…", "error.locate")) browse(state, BrowsePurpose::LocateFile);
-      hint(ui, "Choose the missing file at its new place.");
+      hint(ui, "Choose the missing file at its new location.");
       ImGui::SameLine();
     }
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);

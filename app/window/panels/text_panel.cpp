@@ -121,8 +121,8 @@ void draw_tensor_file(Ui& ui, State& state) {
   if (state.edited().run.tensors.embedded != nullptr) {
     faint(ui, "Stored in the opened picture");
     hint(ui,
-         "The file is missing or has changed since the picture was made; the picture has its "
-         "contents.");
+         "The file is missing or has changed since the picture was made, so the copy in the "
+         "picture is used.");
   }
   const Trace* trace = state.edited_trace();
   if (trace != nullptr && trace->pixels) {

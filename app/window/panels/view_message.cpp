@@ -55,7 +55,7 @@ std::vector<RecoveryButton> recovery_buttons(const State& state) {
   const Session& session = *state.session;
   std::vector<RecoveryButton> buttons;
   if (!missing_file(state).empty()) {
-    buttons.push_back({"Locate…", "locate", "Choose the file at its new place.", true,
+    buttons.push_back({"Locate…", "locate", "Choose the missing file at its new location.", true,
                        [](State& s) { browse(s, BrowsePurpose::LocateFile); }});
   } else if (is_resettable(session)) {
     buttons.push_back(

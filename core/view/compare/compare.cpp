@@ -236,8 +236,8 @@ class Comparison {
     double sum = 0;
     for (const float row : rows) sum += static_cast<double>(row);
     if (std::isinf(sum)) {
-      return measure.name + " = ∞: " + measure.from + " gives weight to keys where " + measure.to +
-             " gives none";
+      return measure.name + " = ∞: " + measure.from + " gives weight to keys that " + measure.to +
+             " excludes";
     }
     return measure.name + ": " + brief(sum / static_cast<double>(rows.size()), 2) +
            " bits per row on average (0: identical)";

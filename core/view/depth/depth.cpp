@@ -539,7 +539,7 @@ std::vector<Parameter> parameters() {
        .label = "Threshold",
        .help = "A token exits after the first layer that is at least this confident. Automatic: "
                "the lowest threshold from which on at least 90% of tokens exit with the last "
-               "layer's prediction; with early exits 0.3.",
+               "layer's prediction; for a model with early exits, 0.3.",
        .kind = Parameter::Kind::Real,
        .optional = true,
        .initial = 0.9,
@@ -558,7 +558,7 @@ std::vector<Parameter> parameters() {
       {.key = "every",
        .label = "Layer step",
        .help = "Show every n-th layer, with the first, the last and the selected one. Automatic: "
-               "as many as have space for their predictions; 1: all layers.",
+               "as many layers as have space for their predictions; 1: all layers.",
        .kind = Parameter::Kind::Integer,
        .optional = true,
        .initial = Index{1},

@@ -133,8 +133,9 @@ HeadList selected_heads(const ViewSettings& settings) {
   if (!values.has("selected")) return heads;
   for (const std::vector<Index>& head : values.get<std::vector<std::vector<Index>>>("selected")) {
     if (head.size() != 2) {
-      throw InputError("grid: selected: expected lists of a layer and a head, found a list of " +
-                       std::to_string(head.size()));
+      throw InputError(
+          "grid: selected: expected lists of a layer and a head, found a list of length " +
+          std::to_string(head.size()));
     }
     heads.emplace_back(head[0], head[1]);
   }
