@@ -7,7 +7,7 @@
 namespace attnscope::window {
 namespace {
 
-Intervention switch_off(const std::pair<Index, Index>& head) {
+Intervention removal_of(const std::pair<Index, Index>& head) {
   Intervention off;
   off.layer = head.first;
   off.head = head.second;
@@ -16,10 +16,10 @@ Intervention switch_off(const std::pair<Index, Index>& head) {
 
 bool is_applied(const State& s, const std::pair<Index, Index>& head) {
   const Interventions& list = s.session->run.interventions;
-  return std::ranges::find(list, switch_off(head)) != list.end();
+  return std::ranges::find(list, removal_of(head)) != list.end();
 }
 
-bool all_off(const State& s) {
+bool are_all_off(const State& s) {
   const HeadList heads = selected_heads(s.session->view);
   return !heads.empty() &&
          std::ranges::all_of(heads, [&](const auto& head) { return is_applied(s, head); });
@@ -28,8 +28,8 @@ bool all_off(const State& s) {
 void switch_heads(State& s, bool is_off) {
   Interventions& list = s.session.edit().run.interventions;
   for (const auto& head : selected_heads(s.session->view)) {
-    std::erase(list, switch_off(head));
-    if (is_off) list.push_back(switch_off(head));
+    std::erase(list, removal_of(head));
+    if (is_off) list.push_back(removal_of(head));
   }
 }
 
@@ -64,8 +64,8 @@ void add_head_actions(std::vector<Action>& list) {
   };
   add("heads_off", "Switch selected heads off",
       "Remove the contribution of the selected heads, or restore it.",
-      [](State& s) { switch_heads(s, !all_off(s)); });
-  list.back().checked = all_off;
+      [](State& s) { switch_heads(s, !are_all_off(s)); });
+  list.back().checked = are_all_off;
   list.back().starts_group = true;
   add("heads_compare", "Compare without selected heads",
       "Switch the selected heads off, and compare the layer after them with B, which has them on.",

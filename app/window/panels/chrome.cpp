@@ -228,10 +228,6 @@ void draw_recent_files(Ui& ui, State& state) {
   ImGui::EndMenu();
 }
 
-}  // namespace
-
-namespace {
-
 // Switch between simple and full controls, at the right end of the menu bar.
 void draw_simple_switch(Ui& ui, State& state) {
   constexpr double kWidth = 128, kMargin = 14;  // units

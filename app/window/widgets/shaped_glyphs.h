@@ -3,7 +3,8 @@
 //
 // Each such piece of text gets a character of the private use area (a *code*) in every font of the
 // atlas. Measuring, wrapping, clipping and drawing then work as for any other character.
-// Pango rasterises a glyph when a frame first shows it in a font.
+// Pango rasterises a glyph when a frame first shows it in a font. ImGui 1.92 and
+// later cannot change glyphs in this way; with these versions, no text gets a code.
 #pragma once
 
 #include <imgui.h>
@@ -22,9 +23,6 @@ struct TextureBox {  // pixels
 
 class ShapedGlyphs {
  public:
-  // ImGui's glyphs and their texture coordinates change at run time only before 1.92.
-  static constexpr bool is_supported = IMGUI_VERSION_NUM < 19200;
-
   struct Face {
     ImFont* font;
     double size;  // font size in pixels: not ImGui's size, which is a line height
@@ -48,7 +46,6 @@ class ShapedGlyphs {
 
   // True if codes or texture space ran out. The next reserve() and attach() make space.
   bool is_exhausted() const { return is_exhausted_; }
-  bool empty() const { return pieces_.empty(); }
 
  private:
   struct Piece {

@@ -189,17 +189,17 @@ int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int se
   float left = origin.x;
   for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
     const Segment& choice = choices[static_cast<std::size_t>(i)];
-    const float extent_x = widths[static_cast<std::size_t>(i)];
+    const float segment_width = widths[static_cast<std::size_t>(i)];
     if (i > 0) ImGui::SameLine(0, 0);
     const ImVec2 corner(left, origin.y);
-    left += extent_x;
+    left += segment_width;
     ImGui::SetCursorScreenPos(corner);
     ImGui::BeginDisabled(!choice.enabled);
-    if (invisible_button(choice.id, {extent_x, height})) clicked = i;
+    if (invisible_button(choice.id, {segment_width, height})) clicked = i;
     const bool is_hovered = ImGui::IsItemHovered();
     ImGui::EndDisabled();
     mark(ui, std::string(id) + "." + choice.id);
-    const ImVec2 end(corner.x + extent_x, corner.y + height);
+    const ImVec2 end(corner.x + segment_width, corner.y + height);
     const float inset = ui.px(2);
     if (i == selected || is_hovered) {
       const ImVec2 inner_corner(corner.x + inset, corner.y + inset);
@@ -215,7 +215,7 @@ int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int se
     const ImVec2 extent = ImGui::CalcTextSize(choice.label);
     const ImVec4& colour =
         i == selected ? ui.look->accent : (choice.enabled ? ui.look->text : ui.look->faint);
-    draw.AddText({corner.x + (extent_x - extent.x) / 2, corner.y + (height - extent.y) / 2},
+    draw.AddText({corner.x + (segment_width - extent.x) / 2, corner.y + (height - extent.y) / 2},
                  packed(colour), choice.label);
     hint(ui, choice.hint);
   }

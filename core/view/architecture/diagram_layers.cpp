@@ -55,8 +55,8 @@ class Layers {
       }
       DiagramPart p = other_layers(runs[first], stack, source_.trace.parts.stack);
       p.title = capitalised(describe_layers(runs[first].first, runs[last].last));
-      const bool same_blocks = source_.config.model_options.experts.dense_layers.empty();
-      p.notes = {same_blocks ? "different attention per layer" : "with and without experts"};
+      const bool have_same_blocks = source_.config.model_options.experts.dense_layers.empty();
+      p.notes = {have_same_blocks ? "different attention per layer" : "with and without experts"};
       column.rows.push_back(row_of(p));
     };
     if (current > 0) add_others(0, current - 1);
@@ -176,8 +176,9 @@ class Layers {
     const std::string d = std::to_string(source_.config.width);
     DiagramPart p{Kind::FeedForward, "Feed-forward"};
     const Experts& experts = source_.config.model_options.experts;
-    const bool mixes = has_experts(source_.config, prefix);
-    const Index hidden = experts.count > 0 && !mixes ? experts.dense_hidden : source_.config.hidden;
+    const bool is_mixture = has_experts(source_.config, prefix);
+    const Index hidden =
+        experts.count > 0 && !is_mixture ? experts.dense_hidden : source_.config.hidden;
     p.notes = {d + " → " + std::to_string(hidden) + " → " + d,
                describe_activation(source_.config.activation, source_.config.gated)};
     p.help = source_.config.gated ? "For each token separately: two projections, one gating the "
@@ -185,7 +186,7 @@ class Layers {
                                   : "For each token separately: projection to a larger size, "
                                     "activation, projection back.";
     p.view = "depth";
-    if (mixes) {
+    if (is_mixture) {
       p.notes.push_back(count_text(experts.count, "expert") + ", " +
                         std::to_string(experts.chosen) + " per token");
       p.help =
@@ -267,12 +268,12 @@ class Layers {
     std::string text;
     for (const std::string& label : labels) text += (text.empty() ? "" : ", ") + label;
     const Experts& experts = source_.config.model_options.experts;
-    const bool differ = !experts.dense_layers.empty();
-    if (differ)
-      text += run.mixes ? ", " + std::to_string(experts.count) + " experts" : ", no experts";
+    const bool has_dense_layers = !experts.dense_layers.empty();
+    if (has_dense_layers)
+      text += run.is_mixture ? ", " + std::to_string(experts.count) + " experts" : ", no experts";
     p.notes = {text, "otherwise identical"};
-    p.help = std::string("Layers with other attention") + (differ ? " or feed-forwards" : "") +
-             "; click to draw them in full.";
+    p.help = std::string("Layers with other attention") +
+             (has_dense_layers ? " or feed-forwards" : "") + "; click to draw them in full.";
     p.select = [layer = run.first, stack, stacks](Session& session) {
       session.view.layer = layer;
       if (stacks) session.view.part.stack = stack;
@@ -362,12 +363,12 @@ std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
     std::vector<HeadGroup> groups =
         groups_of(source, stack, layer, stored[static_cast<std::size_t>(layer)]);
     const bool is_encoder = stack == Stack::Encoder && source.architecture.has_encoder;
-    const bool mixes =
+    const bool is_mixture =
         has_experts(source.config, (is_encoder ? "encoder." : "") + layer_prefix(layer));
-    if (!runs.empty() && runs.back().groups == groups && runs.back().mixes == mixes) {
+    if (!runs.empty() && runs.back().groups == groups && runs.back().is_mixture == is_mixture) {
       runs.back().last = layer;
     } else {
-      runs.push_back({layer, layer, std::move(groups), mixes});
+      runs.push_back({layer, layer, std::move(groups), is_mixture});
     }
   }
   return runs;

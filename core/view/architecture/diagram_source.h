@@ -30,7 +30,7 @@ struct DiagramSource {
 struct LayerRun {
   Index first = 0, last = 0;
   std::vector<HeadGroup> groups;
-  bool mixes = false;  // the feed-forward is a mixture of experts
+  bool is_mixture = false;  // the feed-forward is a mixture of experts
 };
 // Splits a stack's layers into runs. `stored`: the config's head groups, for unrecorded layers.
 std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,

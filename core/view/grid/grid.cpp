@@ -140,7 +140,7 @@ void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
   const Index block_rows = raster.block_rows > 0 ? raster.block_rows : rows;
   const Index block_columns = raster.block_columns > 0 ? raster.block_columns : columns;
   const auto number = [&](const std::pair<Index, Index>& at, bool is_row) {
-    return raster.layers_across == is_row ? at.second : at.first;
+    return raster.has_layers_across == is_row ? at.second : at.first;
   };
   const Index row_step = label_step(raster.step_y(), 1.2 * em);
   const double widest = page.width_of(std::to_string(std::max(rows, columns) - 1), size) + 0.5 * em;
@@ -163,8 +163,8 @@ void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
                 std::to_string(value), size, Align::Middle);
     }
   }
-  const char* row_title = raster.layers_across ? "head" : "layer";
-  const char* column_title = raster.layers_across ? "layer" : "head";
+  const char* row_title = raster.has_layers_across ? "head" : "layer";
+  const char* column_title = raster.has_layers_across ? "layer" : "head";
   page.faint_text({all.x - header + 0.6 * em, all.y + all.height / 2}, row_title, size,
                   Align::Middle, 90);
   page.faint_text({all.x + all.width / 2, all.y - header + 0.9 * em}, column_title, size,
@@ -277,15 +277,15 @@ class Grid {
     }
     has_names_ =
         std::ranges::any_of(list_, [](const Thumbnail& t) { return !t.name.badge.empty(); });
-    const bool own = options_.flag("own");
+    const bool has_own_scale = options_.flag("own");
     inside_ = page_.frame(
         title_with_part(input_),
-        caption(input_.trace, subject(input_, own, first_token_.is_hidden, has_names_)));
+        caption(input_.trace, subject(input_, has_own_scale, first_token_.is_hidden, has_names_)));
     place();
     if (!(raster_.width >= kMinThumbnail && raster_.height >= kMinThumbnail)) {
       return no_space(page_);
     }
-    return draw(own);
+    return draw(has_own_scale);
   }
 
  private:
@@ -377,8 +377,7 @@ class Grid {
   void draw_order(const Box& area) {
     std::vector<std::string> notes = order_.notes;
     if (order_.measure == nullptr) {
-      notes = {std::to_string(list_.size()) + " selected " +
-               (list_.size() == 1 ? "head" : "heads")};
+      notes = {count_text(static_cast<long long>(list_.size()), "selected head")};
     }
     const bool is_window = !input_.figure.framed;
     const std::string labels = raster_.label_kind != GridLabel::None ? "; named layer·head"
@@ -399,8 +398,7 @@ class Grid {
     const std::string reason = first_token_.reason.empty() ? "" : " (" + first_token_.reason + ")";
     std::string count;
     if (selected_count_ > 0 && !is_selection_) {
-      count = std::to_string(selected_count_) +
-              (selected_count_ == 1 ? " head selected" : " heads selected");
+      count = count_text(static_cast<long long>(selected_count_), "head") + " selected";
     }
     // Joins the notes in one line.
     const auto note = [&](const std::string& hidden_text, const char* pooled_text) {

@@ -51,12 +51,12 @@ void centre(const Page& page, const Box& space, GridRaster& raster) {
 
 // Arrangement of the thumbnails by layer and head.
 struct LayerArrangement {
-  bool layers_across = false;
+  bool has_layers_across = false;
   Index blocks = 1, layers = 0, heads = 0;  // heads: of the layer with the most heads
   Index layers_per_block() const { return (layers + blocks - 1) / blocks; }
   Extent2d extent(double block_gap) const {
     const double between = static_cast<double>(blocks - 1) * block_gap;
-    if (layers_across) return {blocks * heads, layers_per_block(), 0, between};
+    if (has_layers_across) return {blocks * heads, layers_per_block(), 0, between};
     return {layers_per_block(), blocks * heads, between, 0};
   }
 };
@@ -72,7 +72,7 @@ LayerArrangement best_arrangement(const Page& page, const Box& space, double asp
   for (const bool across : {false, true}) {
     for (Index blocks = 1; blocks <= std::min(kMaxBlocks, plain.layers); ++blocks) {
       LayerArrangement next = plain;
-      next.layers_across = across;
+      next.has_layers_across = across;
       next.blocks = blocks;
       // No empty block.
       if ((blocks - 1) * next.layers_per_block() >= plain.layers) continue;
@@ -93,18 +93,18 @@ void set_rows(const std::vector<Index>& heads_of, const LayerArrangement& arrang
   raster.rows.assign(static_cast<std::size_t>(extent.rows), {});
   for (Index row = 0; row < extent.rows; ++row) {
     for (Index column = 0; column < extent.columns; ++column) {
-      const Index block = arrangement.layers_across ? row / heads : column / heads;
-      const Index layer = block * per_block + (arrangement.layers_across ? column : row);
-      const Index head = (arrangement.layers_across ? row : column) % heads;
+      const Index block = arrangement.has_layers_across ? row / heads : column / heads;
+      const Index layer = block * per_block + (arrangement.has_layers_across ? column : row);
+      const Index head = (arrangement.has_layers_across ? row : column) % heads;
       const bool exists =
           layer < arrangement.layers && head < heads_of[static_cast<std::size_t>(layer)];
       raster.rows[static_cast<std::size_t>(row)].push_back(
           exists ? std::pair{layer, head} : std::pair<Index, Index>{-1, -1});
     }
   }
-  raster.layers_across = arrangement.layers_across;
+  raster.has_layers_across = arrangement.has_layers_across;
   if (arrangement.blocks == 1) return;
-  (arrangement.layers_across ? raster.block_rows : raster.block_columns) = heads;
+  (arrangement.has_layers_across ? raster.block_rows : raster.block_columns) = heads;
 }
 
 double strip_height(const Page& page, double thumbnail_width) {

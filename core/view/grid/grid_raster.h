@@ -37,11 +37,11 @@ struct GridRaster {
   double label = 0;       // height of each label; 0: none
   double strip = 0;       // height of the coloured strip between label and thumbnail; 0: none
   // {layer, head} by row and column; {-1, -1}: empty. If placed by place_layers(), rows are layers
-  // and columns are heads, or the reverse if `layers_across`. If placed by place_list(), rows are
-  // successive parts of the list.
+  // and columns are heads, or the reverse if `has_layers_across`. If placed by place_list(), rows
+  // are successive parts of the list.
   std::vector<std::vector<std::pair<Index, Index>>> rows;
-  bool layers_across = false;
-  // Layers can continue in further blocks to the right, or below if `layers_across`. Numbers of
+  bool has_layers_across = false;
+  // Layers can continue in further blocks to the right, or below if `has_layers_across`. Numbers of
   // rows and columns per block (0: one block), and the space for headers between blocks.
   Index block_rows = 0, block_columns = 0;
   double block_gap = 0;
