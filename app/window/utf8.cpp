@@ -5,10 +5,13 @@
 #include "core/text/unicode.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr int kMaxCharacters = 16;  // longer clusters are split
+
+bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
 
 }  // namespace
 
@@ -33,7 +36,7 @@ std::size_t previous_character(std::string_view text, std::size_t offset) {
 
 std::size_t next_cluster(std::string_view text, std::size_t offset) {
   std::size_t end = next_character(text, offset);
-  if (end >= text.size() || (text[offset] >= 0 && text[end] >= 0)) return end;  // ASCII
+  if (end >= text.size() || (is_ascii(text[offset]) && is_ascii(text[end]))) return end;
   for (int i = 0; i < kMaxCharacters; ++i) end = next_character(text, end);
   const std::vector<std::size_t> starts = cluster_starts(text.substr(offset, end - offset));
   return starts.size() > 1 ? offset + starts[1] : end;
