@@ -1,13 +1,13 @@
 #include "core/analysis/columns.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace attnscope {
 
 double ColumnSum::mean_without(double weight) const {
   if (count < 2) return std::numeric_limits<double>::quiet_NaN();
-  return std::max(0.0, sum - weight) / static_cast<double>(count - 1);
+  const double rest = sum - weight;
+  return (rest < 0 ? 0 : rest) / static_cast<double>(count - 1);  // NaN stays NaN
 }
 
 std::vector<ColumnSum> column_sums(const AttentionTap& tap, const Tensor& weights) {

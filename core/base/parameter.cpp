@@ -60,9 +60,17 @@ std::string expected_text(const Parameter& parameter, bool mentions_maximum) {
     case Kind::Reals:
       return "a list of numbers" + range_text(parameter, mentions_maximum);
     case Kind::IntegerLists:
-      return "a list of lists of integers" + range_text(parameter, mentions_maximum);
+      return "a list of lists of " +
+             (parameter.list_size > 0 ? std::to_string(parameter.list_size) + " " : "") +
+             "integers" + range_text(parameter, mentions_maximum);
   }
   throw std::logic_error("parameter kind");
+}
+
+bool have_size(const Parameter& parameter, const std::vector<std::vector<Index>>& lists) {
+  return std::ranges::all_of(lists, [&](const std::vector<Index>& list) {
+    return parameter.list_size == 0 || static_cast<Index>(list.size()) == parameter.list_size;
+  });
 }
 
 bool exceeds(const Parameter& parameter, const Json& json) {
@@ -164,7 +172,7 @@ Value value_from_json(const Parameter& parameter, const Json& json, std::string_
     }
     case Kind::IntegerLists: {
       std::vector<std::vector<Index>> lists;
-      const bool has_type = to_integer_lists(json, lists);
+      const bool has_type = to_integer_lists(json, lists) && have_size(parameter, lists);
       return to_valid(std::move(lists), has_type);
     }
   }
@@ -223,6 +231,7 @@ void check_value(const Parameter& parameter, const Value& value, std::string_vie
       break;
     case Kind::IntegerLists:
       require(std::holds_alternative<std::vector<std::vector<Index>>>(value));
+      require(have_size(parameter, std::get<std::vector<std::vector<Index>>>(value)));
       for (const auto& list : std::get<std::vector<std::vector<Index>>>(value)) require_all(list);
       break;
   }

@@ -77,6 +77,7 @@ struct Parameter {
   ParameterLimits limits{};
   SliderRange slider{};                    // for Integer and Real
   std::vector<ParameterChoice> choices{};  // for Choice: the first is the default
+  Index list_size = 0;                     // for IntegerLists: length of each list; 0: any length
 };
 
 // Description of valid values: "an integer of at least 0", "one of first, second".

@@ -57,6 +57,8 @@ double letter_others(const Traces& traces, const Claim& claim) {
   const GeneratedTarget& generated = generated_target(traces);
   const Tensor weights = alignment_weights(generated, view_of(claim));
   const Index letters = letter_count(generated);
+  check_index(claim.query, letters, "query");  // without the row of the end
+  if (letters < 2) throw InputError("the claim requires a target of at least two letters");
   double sum = 0;
   for (Index letter = 0; letter < letters; ++letter) {
     sum += static_cast<double>(weights(letter, claim.key));

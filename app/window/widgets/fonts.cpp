@@ -108,7 +108,12 @@ FontFace load_face(const char* family, const char* style) {
   FontFace face;
   const std::filesystem::path path = find_font(family, style, face.family);
   if (path.empty()) return face;
-  const std::string data = read_file(path);
+  std::string data;
+  try {
+    data = read_file(path);
+  } catch (const std::exception&) {
+    return {};  // like a font that is not installed
+  }
   face.data.assign(data.begin(), data.end());
   read_metrics(face);
   return face;

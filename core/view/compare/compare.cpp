@@ -234,12 +234,18 @@ class Comparison {
     const Measure measure = measure_of(input_);
     const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
     double sum = 0;
-    for (const float row : rows) sum += static_cast<double>(row);
+    Index compared = 0;  // rows that attend in both runs
+    for (const float row : rows) {
+      if (std::isnan(row)) continue;
+      sum += static_cast<double>(row);
+      ++compared;
+    }
+    if (compared == 0) return measure.name + ": no row attends in both runs";
     if (std::isinf(sum)) {
       return measure.name + " = ∞: " + measure.from + " gives weight to keys that " + measure.to +
              " excludes";
     }
-    return measure.name + ": " + brief(sum / static_cast<double>(rows.size()), 2) +
+    return measure.name + ": " + brief(sum / static_cast<double>(compared), 2) +
            " bits per row on average (0: identical)";
   }
 

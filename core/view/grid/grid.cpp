@@ -572,7 +572,8 @@ std::vector<Parameter> parameters() {
        .optional = true,
        .unset_label = "none",
        .initial = std::vector<std::vector<Index>>{},
-       .limits = {.min = 0, .max = 1e6}}};
+       .limits = {.min = 0, .max = 1e6},
+       .list_size = 2}};
 }
 
 // Upper bound of the filter limits: number of tokens, its logarithm in bits, or 1 for fractions.

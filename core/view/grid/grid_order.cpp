@@ -132,11 +132,6 @@ HeadList selected_heads(const ViewSettings& settings) {
   const Values values = view_values(settings, "grid");
   if (!values.has("selected")) return heads;
   for (const std::vector<Index>& head : values.get<std::vector<std::vector<Index>>>("selected")) {
-    if (head.size() != 2) {
-      throw InputError(
-          "grid: selected: expected lists of a layer and a head, found a list of length " +
-          std::to_string(head.size()));
-    }
     heads.emplace_back(head[0], head[1]);
   }
   return heads;

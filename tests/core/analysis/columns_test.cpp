@@ -15,6 +15,7 @@ TEST(Columns, MeanOmitsOneQueryAndQueriesBeforeTheKey) {
   EXPECT_NEAR(columns[0].mean_without(0.5), (1 + 0.25) / 2, 1e-12);
   EXPECT_NEAR(columns[1].mean_without(0.25), 0.75, 1e-12);
   EXPECT_TRUE(std::isnan(columns[2].mean_without(0.25)));  // only the last query sees the last key
+  EXPECT_TRUE(std::isnan(columns[0].mean_without(NAN)));
 }
 
 TEST(Columns, BidirectionalMapCountsAllQueries) {

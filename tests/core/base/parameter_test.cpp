@@ -56,6 +56,16 @@ TEST(Parameter, LabelsChoices) {
   EXPECT_EQ(choice_label(mode, "third"), "third");  // not a choice of this parameter
 }
 
+TEST(Parameter, RejectsListsOfAnotherSize) {
+  const std::vector<Parameter> pairs{{.key = "pairs",
+                                      .kind = Kind::IntegerLists,
+                                      .initial = std::vector<std::vector<Index>>{},
+                                      .list_size = 2}};
+  EXPECT_NO_THROW(values_from_json(pairs, Json::parse(R"({"pairs": [[1, 2], [3, 4]]})"), "view"));
+  EXPECT_THROW(values_from_json(pairs, Json::parse(R"({"pairs": [[1, 2, 3]]})"), "view"),
+               InputError);
+}
+
 TEST(Parameter, ReadsEveryKind) {
   const Values values = read_values(
       R"({"type": "x", "window": 3, "block": 9, "base": 0.5, "mode": "second", "on": false,
