@@ -327,6 +327,22 @@ std::string suggested_option(const CLI::App& program, const std::string& refusal
   return "";
 }
 
+// Throws InputError if an option of the command is before the command: the program has the same
+// option for the window, and the command would ignore it. "open" and "window" share the window's
+// options.
+void require_options_after_command(const CLI::App& program) {
+  for (const CLI::App* command : program.get_subcommands()) {
+    if (command->get_name() == "open" || command->get_name() == "window") continue;
+    for (const CLI::Option* option : program.get_options()) {
+      if (option->count() == 0 || command->get_option_no_throw(option->get_name()) == nullptr) {
+        continue;
+      }
+      throw InputError(option->get_name() + ": expected after the command " + command->get_name() +
+                       ", found before it");
+    }
+  }
+}
+
 }  // namespace
 
 CommandLine::CommandLine(const std::string& name, const std::string& help,
@@ -335,6 +351,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& help,
   app_->footer(footer);
   app_->formatter(std::make_shared<HelpWithoutAliases>());  // subcommands inherit the formatter
   app_->fallthrough();  // program options are accepted after a command, too
+  app_->parse_complete_callback([app = app_.get()] { require_options_after_command(*app); });
   app_->set_version_flag("--version", name + " " ATTNSCOPE_VERSION, "Print the version and exit");
 }
 

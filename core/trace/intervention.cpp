@@ -292,6 +292,19 @@ void add_row(PatternBuilder& builder, const Pattern& pattern, Index row_head, In
 
 }  // namespace
 
+bool forbids(const Interventions& interventions, Index layer, Index head, Index query, Index key) {
+  bool is_forced_elsewhere = false;
+  for (const Intervention* edit : pattern_changes(interventions, layer, head)) {
+    if (edit->query >= 0 && edit->query != query) continue;
+    if (edit->kind == Kind::Forbid && edit->key == key) return true;
+    if (edit->kind == Kind::Force) {
+      if (edit->key == key) return false;
+      is_forced_elsewhere = true;
+    }
+  }
+  return is_forced_elsewhere;
+}
+
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads) {
   for (Index a = first_head; a < first_head + heads; ++a) {

@@ -68,6 +68,8 @@ void check(const Interventions& interventions, const ModelExtent& extent);
 bool is_off(const Interventions& interventions, Index layer);  // the whole layer
 bool is_off(const Interventions& interventions, Index layer, Index head);
 
+// True if an intervention forbids this pair of a head, or forces the query to attend elsewhere.
+bool forbids(const Interventions& interventions, Index layer, Index head, Index query, Index key);
 // True if an intervention changes the allowed keys of heads [first_head, first_head + heads).
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads);

@@ -98,7 +98,7 @@ void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head,
   draw_fact(ui, "Score", brief(pair->score), "Input of the softmax.");
 }
 
-void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
+void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit, bool is_forbidden) {
   const Pattern& pattern = *tap.result.pattern;
   const int rule = pattern.rule(pattern.heads() == 1 ? 0 : head, hit.query, hit.key);
   if (rule >= 0) {
@@ -109,8 +109,9 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
   ImGui::TextColored(ui.look->warning, "Not allowed");
   const bool is_later =
       tap.causal && key_position(tap, head, hit.key) > query_position(tap, hit.query);
-  faint(ui, is_later ? "The key is after the query (causal mask)."
-                     : "No rule of the variant admits this pair.");
+  faint(ui, is_later       ? "The key is after the query (causal mask)."
+            : is_forbidden ? "An intervention forbids this pair."
+                           : "No rule of the variant admits this pair.");
 }
 
 // Largest absolute weight of a row; full bars represent it, so that long rows remain readable.
@@ -376,7 +377,9 @@ void draw_pair(Ui& ui, const State& state, PairCache& cache) {
   draw_score(ui, *trace, *tap, head, *hit);
   draw_fact(ui, "Weight", brief(weight), "Share of the query's attention; each row sums to 1.");
   draw_bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->key);
-  draw_rule(ui, *tap, head, *hit);
+  draw_rule(ui, *tap, head, *hit,
+            forbids(state.session->run.interventions, pointed.ref.layer, pointed.ref.head,
+                    hit->query, hit->key));
   if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);
 }
 

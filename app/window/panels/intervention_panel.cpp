@@ -19,7 +19,7 @@ void draw_intervention_panel(Ui& ui, State& state) {
     hint(ui, "Remove this intervention.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    paragraph(ui, on_screen(describe(list[n], names)));
+    paragraph(ui, ui.shown_label(on_screen(describe(list[n], names))));
     ImGui::PopID();
   }
   if (removed == list.size()) return;

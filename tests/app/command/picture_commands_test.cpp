@@ -326,6 +326,13 @@ TEST_F(PictureCommands, SelectsAttentionKindAndStack) {
   EXPECT_FALSE(fs::exists(path("no.png")));
 }
 
+TEST_F(PictureCommands, RejectsOptionsBeforeTheCommand) {
+  const ProcessResult early =
+      run_program({"--layer", "3", "render", "--text", "the cat", "-o", path("early.png")});
+  expect_refusal(early, "--layer: expected after the command render");
+  EXPECT_FALSE(std::filesystem::exists(path("early.png")));
+}
+
 TEST_F(PictureCommands, RejectsInvalidOptions) {
   const std::vector<std::string> text = {"--text", "the cat sat"};
   const auto with_options = [&](std::vector<std::string> extra) {

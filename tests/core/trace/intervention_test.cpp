@@ -29,6 +29,18 @@ TEST(Intervention, DescribesTokensByName) {
             "token 7 is replaced by token 276");
 }
 
+TEST(Intervention, ForbidsPairsOfMatchingHeads) {
+  const Interventions forbidden{intervention_from_text("forbid layer=1 head=2 query=5 key=3")};
+  EXPECT_TRUE(forbids(forbidden, 1, 2, 5, 3));
+  EXPECT_FALSE(forbids(forbidden, 1, 2, 5, 4));
+  EXPECT_FALSE(forbids(forbidden, 1, 2, 6, 3));
+  EXPECT_FALSE(forbids(forbidden, 0, 2, 5, 3));
+  const Interventions forced{intervention_from_text("force query=5 key=3")};
+  EXPECT_FALSE(forbids(forced, 0, 0, 5, 3));
+  EXPECT_TRUE(forbids(forced, 0, 0, 5, 4));
+  EXPECT_FALSE(forbids(forced, 0, 0, 6, 4));
+}
+
 TEST(Intervention, RoundTripsAsText) {
   for (const char* line : {"off layer=2", "off layer=2 head=1", "forbid query=5 key=3",
                            "forbid key=0", "forbid key=0 layer=1 head=2",
