@@ -98,7 +98,7 @@ function(attnscope_tests name library)
   # namespace ATTNSCOPE_FILE makes the names of a file local. It is unnamed if files are compiled
   # alone.
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH
-                        UNITY_BUILD_BATCH_SIZE 40 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
+                        UNITY_BUILD_BATCH_SIZE 60 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
                        PROCESSORS ${tests_PROCESSORS} ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)

@@ -119,7 +119,7 @@ void add_calibrate(Command program) {
                          "accuracy stays within the tolerance; for models with exits");
   const auto options = std::make_shared<CalibrateOptions>();
   command.add("files", options->files, "Text files for calibration; default: a bundled story");
-  command.add("-m,--model", options->model, "Model: bundled name or folder");
+  command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file");
   command.add(
       "--exits", options->exits,
       "Exit rule, such as saturation,decay=2 ('attnscope list exits'); default: the model's");

@@ -69,7 +69,7 @@ void add_datastore(Command program) {
   Command command = program.subcommand(
       "datastore", "Build a datastore of contexts and next tokens from texts, for --retrieval");
   const auto options = std::make_shared<DatastoreOptions>();
-  command.add("-m,--model", options->model, "Model: bundled name or folder");
+  command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file");
   command.add("-t,--text", options->texts, "Text files");
   command.add("--ids", options->ids, "Text as token ids: 1,2,3; repeatable").one_each();
   command.flag("--half", options->as_float16, "Store keys as float16");

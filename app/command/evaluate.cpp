@@ -179,7 +179,7 @@ void add_evaluate(Command program) {
   command.add("files", options->files,
               "Evaluation data: text files, lines of source, tab and target, images or tables of "
               "images (CSV), or trajectories (safetensors)");
-  command.add("-m,--model", options->model, "Model: bundled name or folder");
+  command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file");
   command
       .add("--length", options->length,
            "Window length in tokens; default: the context length of training")

@@ -300,8 +300,8 @@ void ExperimentOptions::add_generation_options(Command command) {
   text.excludes(file);
   command.add(
       "-m,--model", model_,
-      std::string("Model: bundled name ('attnscope list models'), folder, or org/name in the "
-                  "Hugging Face cache; default: default") +
+      std::string("Model: bundled name ('attnscope list models'), folder, GGUF file, or org/name "
+                  "in the Hugging Face cache; default: default") +
           (offers_samples_ ? ". Without an input: a sample for the model, in its most suitable view"
                            : ""));
   choices_.add_to(command);

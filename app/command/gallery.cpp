@@ -190,7 +190,8 @@ void add_gallery(Command program) {
       "gallery", "Draw every view, variant and encoding, light and dark, with HTML pages");
   const auto options = std::make_shared<GalleryOptions>();
   command.add("DIR", options->folder, "Output folder for the pictures and index.html").required();
-  command.add("-m,--model", options->model, "Model: bundled name or folder").show_default();
+  command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file")
+      .show_default();
   command.add("-t,--text", options->text, "Input text").show_default();
   options->choices.add_to(command);
   command.add("--scale", options->scale, "Pixels per unit of 1/96 inch, for PNG").show_default();

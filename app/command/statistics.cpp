@@ -92,7 +92,8 @@ void add_statistics(Command program) {
                "Measure between words: weights summed over the tokens of a key word, averaged over "
                "those of a query word");
   command.add("-o,--output", options->output, "Output file (CSV); default: standard output");
-  command.add("-m,--model", options->model, "Model: bundled name or folder").show_default();
+  command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file")
+      .show_default();
   options->choices.add_to(command);
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
   options->tensors.add_to(command);

@@ -82,9 +82,10 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
                              "by the model or, if that fails, by a bundled one");
   text.excludes(file).excludes(input);
   file.excludes(input);
-  command.add("--model", args->options.model,
-              "Model: bundled name ('attnscope list models'), folder, or org/name in the Hugging "
-              "Face cache. Without an input: a sample for the model, in its most suitable view");
+  command.add(
+      "--model", args->options.model,
+      "Model: bundled name ('attnscope list models'), folder, GGUF file, or org/name in the "
+      "Hugging Face cache. Without an input: a sample for the model, in its most suitable view");
   args->views.push_back(std::make_shared<ViewOptions>());
   args->views.back()->add_to(command);
   add_appearance_options(command, *args);

@@ -62,6 +62,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
 
 // Source files that obtain bytes directly, each with its target or the reason why it has none.
 const std::map<std::string, std::string> kByteSources{
+    {"app/window/widgets/fonts.cpp", "installed fonts, which FreeType and the atlas read"},
     {"core/base/file.cpp", "read_file"},
     {"core/base/folder_lock.cpp", "a lock that is never read"},
     {"core/base/processors.cpp", "limits written by the kernel"},

@@ -622,8 +622,8 @@ View grid_view() {
        .reading = fixed_reading(
            "Each square is the map of one head: queries as rows, keys as columns, brighter is "
            "more. A bright line next to the diagonal attends to the previous token, a bright left "
-           "edge to the first token, distant spots to earlier content. Click one to open it; "
-           "Ctrl+click and Shift+click select heads.",
+           "edge to the first token (the line below says if its column is hidden), distant spots "
+           "to earlier content. Click one to open it; Ctrl+click and Shift+click select heads.",
            {{"Entropy",
              "how widely a head attends: 0 bits is a single key, 3 bits is like 8 equal keys."},
             {"Induction",

@@ -266,8 +266,11 @@ TEST_F(PictureCommands, DrawsTilesOfLongText) {
   ASSERT_EQ(render(with_options({"--tile", "4000,100,200,300"}), "tile.png").status, 0);
   EXPECT_EQ(load_session(path("tile.png")).view.column, 100);
   EXPECT_NE(read_file(path("tile.png")), read_file(path("whole.png")));
-  ASSERT_EQ(render(with_options({"--tile", "4000,100,12,12"}), "cells.svg").status, 0);
-  EXPECT_NE(read_file(path("cells.svg")).find(">0.00<"), std::string::npos);  // numbers in cells
+  ASSERT_EQ(render(with_options({"--tile", "0,0,12,12"}), "cells.svg").status, 0);
+  EXPECT_NE(read_file(path("cells.svg")).find(">1.00<"), std::string::npos);  // numbers in cells
+  ASSERT_EQ(render(with_options({"--tile", "4000,100,12,12"}), "small.svg").status, 0);
+  EXPECT_EQ(read_file(path("small.svg")).find(">0.00<"),
+            std::string::npos);  // none that round to 0
   ASSERT_EQ(
       render(with_options({"--tile", "0,0,800,800", "--variant", "local,window=5"}), "band.png")
           .status,
