@@ -448,12 +448,20 @@ void App::after_frame() {
     if (!state_.run.error.empty()) requested_session_ = nullptr;  // the run may fit into memory now
   }
   if (publications_ != model_store()->publications()) requested_session_ = nullptr;
-  if (needs_run()) request_run();
+  if (!waits_for_run() && needs_run()) request_run();
   const std::string title =
       (state_.files.session.empty() ? "" : state_.files.session.filename().string() + " – ") +
       "attnscope";
   glfwSetWindowTitle(platform_.window(), title.c_str());
   state_.session.end_edits();
+}
+
+// During a drag, a run completes before the next one starts. If each change cancelled the run
+// before, the picture would stand still until the drag ends.
+bool App::waits_for_run() const {
+  constexpr double kMaxSeconds = 2;
+  return ImGui::IsMouseDown(ImGuiMouseButton_Left) && runner_->busy() &&
+         runner_->busy_seconds() < kMaxSeconds;
 }
 
 bool App::needs_run() {

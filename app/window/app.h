@@ -54,6 +54,7 @@ class App {
   void cancel_run();
   void after_frame();  // carries out requests, records history, requests runs
   // True if the session has changed and needs another run.
+  bool waits_for_run() const;
   bool needs_run();
   void request_run();
   // For measure(). finish_run() draws until the requested run is shown. frame_times() calls
