@@ -129,7 +129,9 @@ class Comparison {
   }
 
   ColourRange weights_range() const {
+    constexpr double kTolerance = 1e-4;  // relative
     ColourRange range{0, 0, ""};
+    double largest = 0;
     for (const Side* s : {&sides_.a, &sides_.b}) {
       HeatMap cells;
       cells.values = s->weights;
@@ -139,8 +141,9 @@ class Comparison {
       if (range.colour_map.empty() || s->with_signs) range.colour_map = side_range.colour_map;
       range.most = std::max(range.most, side_range.most);
       range.least = std::min(range.least, side_range.least);
-      range.passed |= side_range.passed;
+      largest = std::max(largest, largest_visible_magnitude(cells));
     }
+    range.passed = largest > (1 + kTolerance) * range.most;
     return range;
   }
 
