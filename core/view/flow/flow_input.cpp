@@ -47,8 +47,12 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
   }
   const auto fits = [&](const Box& b) { return b.bottom() <= box.height + 0.5; };
   std::vector<Box> boxes;
+  const std::string omitted = "… ";  // before the first token that is shown
+  const double omitted_width = pen.page().width_of(omitted, size);
   for (;; ++first, widths.erase(widths.begin())) {
-    boxes = wrap_boxes(widths, {box.width, 0.2 * u, line, 1.35 * u});
+    std::vector<double> placed = widths;
+    if (first > 0) placed.front() = std::min(box.width, placed.front() + omitted_width);
+    boxes = wrap_boxes(placed, {box.width, 0.2 * u, line, 1.35 * u});
     const auto position = static_cast<std::size_t>(selected - first);
     const std::size_t last_required = std::min(position + 2, boxes.size() - 1);
     if (first == selected || fits(boxes[last_required])) break;
@@ -66,8 +70,8 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
     pen.page().add(FilledBox{b, background, 0.25 * u});
     if (i == text.selected) pen.page().add(OutlinedBox{b, theme.text, std::max(1.8, 0.13 * u)});
     pen.text({b.x + b.width / 2, b.y + b.height / 2},
-             text.tokens[static_cast<std::size_t>(i)].label, size, b.width - 0.3 * u, Align::Middle,
-             ink_on(background), i == text.selected);
+             (n == 0 && first > 0 ? omitted : "") + text.tokens[static_cast<std::size_t>(i)].label,
+             size, b.width - 0.3 * u, Align::Middle, ink_on(background), i == text.selected);
     to.push_back({b, i});
   }
 }

@@ -297,7 +297,7 @@ class LayerPanels {
       widest = std::max(widest,
                         pen_.page().width_of(state.guess, kSize * u_) + probability_width(state));
     }
-    return std::min(widest + 0.6 * u_, std::max(0.5 * width, width - 2.3 * u_));
+    return std::min(widest + 0.6 * u_, std::max(0.6 * width, width - 2.3 * u_));
   }
 
   // Omits the probability unless it fits after the whole prediction.
