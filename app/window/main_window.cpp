@@ -159,7 +159,7 @@ void draw_presentation_overlays(Ui& ui, State& state) {
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   close_popup_on_escape(ui);
-  if (shows_tour(state) && take_key(ui, "Escape")) end_tour(state);
+  if (shows_tour(state) && take_key(ui, "Escape")) finish_tour(state);
   const std::string& view = state.session->view.id;
   // Closes lists opened from the previous view's toolbar.
   if (std::exchange(panels.view, view) != view) close_popups();

@@ -13,6 +13,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr const char* kFlow = "flow";
+constexpr const char* kMap = "map";
 constexpr const char* kStep = "step";  // parameter of Flow
 constexpr const char* kLocal = "local";
 constexpr const char* kWindow = "window";  // parameter of Local window
@@ -77,6 +78,18 @@ void start_animation(State& state) {
   state.view.play.is_recorded = true;  // no undo step
 }
 
+// Marks a salient pair in Map, unless the user has opened another view.
+bool open_pair(State& state) {
+  if (state.session->view.id != kMap || !salient_pair_refusal(state).empty()) {
+    state.tour.opens_pair = false;
+    return false;
+  }
+  if (state.run.is_preview() || !state.is_current()) return false;
+  state.tour.opens_pair = false;
+  if (shown_salient_pair(state) == nullptr) show_strong_pair(state);
+  return true;
+}
+
 }  // namespace
 
 bool shows_tour(const State& state) {
@@ -112,14 +125,21 @@ void end_tour(State& state) {
                    default_values(parameters).integer(kStep));
     if (was_recorded) state.history.amend(state.session.snapshot());
   }
-  if (state.tour.local && state.session->run.variant == state.tour.local) {
+  const std::optional<Choice>& variant = state.session->run.variant;
+  if (state.tour.local && variant && variant->id == kLocal) {
     select_variant(state, state.tour.previous, false);
   }
 }
 
+void finish_tour(State& state) {
+  end_tour(state);
+  state.session.edit().view.id = kMap;
+  state.tour.opens_pair = true;
+}
+
 bool update_tour(State& state) {
   Tour& tour = state.tour;
-  if (!tour.is_on) return false;
+  if (!tour.is_on) return tour.opens_pair && open_pair(state);
   if (state.lesson.lesson != nullptr || state.presentation.is_on || !state.settings.panels) {
     end_tour(state);
     return true;
@@ -141,9 +161,9 @@ bool update_tour(State& state) {
   const bool can_continue = tour.move < kTourMoves.size() &&
                             (kTourMoves[tour.move] != TourMove::Drag || select_local(state));
   if (can_continue) return true;
-  const bool has_window = tour.local.has_value();
-  end_tour(state);
-  if (has_window) state.notify("Done. To remove the window, choose “Model default”.");
+  finish_tour(state);
+  state.notify(
+      "Done. A bright cell: the word of the row attends strongly to the word of the column.");
   return true;
 }
 

@@ -1,6 +1,6 @@
 // Opening moves: at the first start, the view Flow animates the path of a token through a head.
 // Three short cards ask for one act of the user each: pointing at a word, changing a word, dragging
-// a window. panels/tour_band.h draws the cards.
+// a window. Afterwards, Map opens on a salient pair. panels/tour_band.h draws the cards.
 #pragma once
 
 #include <array>
@@ -32,17 +32,20 @@ struct Tour {
   // Result of the current act, which is complete if the result stays unchanged for a moment;
   // nullopt: no result yet.
   std::optional<std::string> act;
-  double act_since = 0;  // time of the act's last change, seconds of the window's clock
+  double act_since = 0;     // time of the act's last change, seconds of the window's clock
+  bool opens_pair = false;  // the tour has finished, and Map waits for the run to mark a pair
 };
 
 // Reason why the tour cannot start; empty if it can.
 std::string tour_refusal(const State& state);
 // Opens Flow with the panels, and waits for the first move.
 void start_tour(State& state);
-// Ends the animation. Restores the variant if the tour has replaced it and no window was dragged.
+// Ends the animation and restores the variant that the tour has replaced.
 void end_tour(State& state);
-// Call before each frame: starts the animation once the run is complete, and moves on to the next
-// card when an act is done. Returns true if the cards changed.
+// Ends the tour and opens Map, which marks a salient pair as soon as the run is complete.
+void finish_tour(State& state);
+// Call before each frame: starts the animation once the run is complete, moves on to the next card
+// when an act is done, and marks the pair after the tour. Returns true if cards or pair changed.
 bool update_tour(State& state);
 // Time at which the current act is complete if it does not change; negative: no act.
 double tour_deadline(const State& state);

@@ -110,7 +110,7 @@ void draw_tour_band(Ui& ui, State& state, float width, float height) {
   }
   ImGui::EndChild();
   mark(ui, "tour");
-  if (ends) end_tour(state);
+  if (ends) finish_tour(state);
 }
 
 void outline_move(const Ui& ui, const State& state, TourMove move, float top, float bottom) {

@@ -119,14 +119,42 @@ TEST_F(TourTest, CardsWaitForUserActions) {
   EXPECT_TRUE(wait(1));
   EXPECT_FALSE(state_.tour.is_on);
   EXPECT_FALSE(state_.view.play.is_on);
-  EXPECT_EQ(state_.session->run.variant->values.integer("window"), 7);
+  EXPECT_FALSE(state_.session->run.variant.has_value());
+
+  EXPECT_EQ(state_.session->view.id, "map");
+  run();
+  finish_search();
+  const SalientPair* pair = shown_salient_pair(state_);
+  ASSERT_NE(pair, nullptr);
+  EXPECT_EQ(state_.session->view.pinned_query, pair->query);
 }
 
-TEST_F(TourTest, EndingRestoresUntouchedVariant) {
+TEST_F(TourTest, EndingRestoresVariant) {
   reach_drag();
   end_tour(state_);
   EXPECT_FALSE(state_.session->run.variant.has_value());
   EXPECT_EQ(tour_deadline(state_), -1);
+}
+
+TEST_F(TourTest, FinishingKeepsPairOfUnchangedText) {
+  start_tour(state_);
+  finish_search();
+  const Index query = state_.session->view.pinned_query;
+  finish_tour(state_);
+  finish_search();
+  EXPECT_EQ(state_.session->view.id, "map");
+  EXPECT_EQ(state_.session->view.pinned_query, query);
+  EXPECT_NE(shown_salient_pair(state_), nullptr);
+}
+
+TEST_F(TourTest, FinishingLeavesViewThatTheUserOpened) {
+  reach_drag();
+  finish_tour(state_);
+  state_.session.edit().view.id = "grid";
+  run();
+  finish_search();
+  EXPECT_EQ(state_.session->view.id, "grid");
+  EXPECT_FALSE(state_.tour.opens_pair);
 }
 
 TEST_F(TourTest, NoKeyActsBehindCards) {
