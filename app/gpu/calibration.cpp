@@ -117,6 +117,14 @@ double shared_memory_ratio(ComputeBackend& gpu) {
   return ratio;
 }
 
+std::optional<double> read_time_ratio(const Backend& a, const Backend& b,
+                                      const std::optional<std::filesystem::path>& file) {
+  if (!file) return std::nullopt;
+  const Ratios ratios = read_ratios(*file);
+  const auto found = ratios.find(a.name() + "\t" + b.name());
+  return found == ratios.end() ? std::nullopt : std::optional(found->second);
+}
+
 double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file) {
   return read_or_measure(
       a.name() + "\t" + b.name(), [&] { return time_ratio(a, b); }, file);

@@ -1,6 +1,8 @@
 #include "app/gpu/compute_backend.h"
 
+#include <algorithm>
 #include <chrono>
+#include <string_view>
 
 #include "app/gpu/compute_device.h"
 #include "app/gpu/gl_tiles.h"
@@ -31,6 +33,14 @@ ComputeBackend::~ComputeBackend() {
 
 std::string ComputeBackend::name() const {
   return thread_->description();
+}
+
+bool ComputeBackend::is_software() const {
+  const std::string description = name();
+  const auto names = {"llvmpipe", "softpipe", "swrast", "SwiftShader"};
+  return std::ranges::any_of(names, [&](std::string_view renderer) {
+    return description.find(renderer) != std::string::npos;
+  });
 }
 
 std::string ComputeBackend::refusal(const Part& part, const ResultRequest& wanted) const {

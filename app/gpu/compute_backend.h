@@ -22,6 +22,8 @@ class ComputeBackend : public Backend {
   ~ComputeBackend() override;
 
   std::string name() const override;  // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"
+  // True for a renderer without a GPU: Mesa's llvmpipe, softpipe and swrast, SwiftShader.
+  bool is_software() const;
   std::string refusal(const Part& part, const ResultRequest& wanted) const override;
   PartResult run(const Part& part, const ResultRequest& wanted) override;
 

@@ -1,6 +1,7 @@
 #include "app/gpu/provider.h"
 
 #include <mutex>
+#include <utility>
 
 #include "app/gpu/compute_backend.h"
 #include "core/base/error.h"
@@ -20,32 +21,44 @@ class GpuBackends {
     if (choice == BackendChoice::Cpu) return {&cpu_backend(), ""};
     const StopScope scope(stop_);  // a calibration continues if the requesting run stops
     const std::lock_guard lock(mutex_);
-    if (!has_tried_) {
-      has_tried_ = true;
-      try {
-        auto gpu = std::make_unique<ComputeBackend>(make_context_());
-        gpu->use_shared_memory(cached_shared_memory_ratio(*gpu, calibrations_) < 1);
-        gpu_ = std::move(gpu);
-      } catch (const WorkError& e) {
-        reason_ = e.what();
+    make_gpu();
+    try {
+      if (choice == BackendChoice::Auto && reason_.empty() && !is_gpu_faster()) {
+        return {&cpu_backend(), ""};
       }
+      if (reason_.empty() && !is_calibrated_) calibrate_shaders();
+    } catch (const WorkError& e) {  // there is a GPU, but it does not work
+      reason_ = e.what();
     }
-    if (choice == BackendChoice::Gpu) return {gpu_.get(), reason_};
-    if (!gpu_) return {&cpu_backend(), reason_};
-    return offer_faster();
+    if (reason_.empty()) return {gpu_.get(), ""};
+    return {choice == BackendChoice::Auto ? &cpu_backend() : nullptr, reason_};
   }
 
  private:
-  BackendOffer offer_faster() {
+  void make_gpu() {
+    if (std::exchange(has_tried_, true)) return;
     try {
-      if (!time_ratio_) {
-        time_ratio_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
-      }
-    } catch (const WorkError& e) {  // there is a GPU, but it does not work
-      return {&cpu_backend(), e.what()};
+      gpu_ = std::make_unique<ComputeBackend>(make_context_());
+    } catch (const WorkError& e) {
+      reason_ = e.what();
     }
-    if (*time_ratio_ >= 1) return {&cpu_backend(), ""};
-    return {gpu_.get(), ""};
+  }
+
+  void calibrate_shaders() {
+    gpu_->use_shared_memory(cached_shared_memory_ratio(*gpu_, calibrations_) < 1);
+    is_calibrated_ = true;
+  }
+
+  // Software OpenGL runs on the CPU and compiles shaders for seconds: it is not measured unless the
+  // file has its ratio.
+  bool is_gpu_faster() {
+    if (!time_ratio_) time_ratio_ = read_time_ratio(*gpu_, cpu_backend(), calibrations_);
+    if (!time_ratio_ && gpu_->is_software()) return false;
+    if (!time_ratio_) {
+      calibrate_shaders();
+      time_ratio_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
+    }
+    return *time_ratio_ < 1;
   }
 
   std::mutex mutex_;
@@ -53,7 +66,8 @@ class GpuBackends {
   std::optional<std::filesystem::path> calibrations_;
   Stop stop_;
   bool has_tried_ = false;
-  std::string reason_;  // why gpu_ is null
+  bool is_calibrated_ = false;  // the kind of shaders has been selected
+  std::string reason_;          // why there is no working GPU; empty: gpu_ is not null
   std::unique_ptr<ComputeBackend> gpu_;
   std::optional<double> time_ratio_;  // GPU / CPU
 };

@@ -18,7 +18,7 @@ using ContextMaker = std::function<std::unique_ptr<GlContext>()>;
 // Cpu: the CPU backend. Gpu: the GPU backend, or null with the reason if there is no working GPU.
 // Auto: the faster of the two, or the CPU backend with a note if there is no working GPU. Short
 // calibrations compare the two backends, and the two kinds of GPU shaders; the file `calibrations`
-// caches their results.
+// caches their results. Auto uses software OpenGL only if the file says that it is faster.
 //
 // make_context is called at most once, by the first choice other than Cpu; it throws WorkError if
 // there is no context. The context is used on a thread of the backend. The provider is thread-safe

@@ -78,6 +78,15 @@ TEST_F(Provider, AutoChoosesFasterBackend) {
                              cpu_backend().run(part, {.output = true}).output));
 }
 
+TEST_F(Provider, AutoDoesNotMeasureSoftwareRenderer) {
+  ComputeBackend gpu(make_headless_context());
+  if (!gpu.is_software()) GTEST_SKIP() << gpu.name();
+  const BackendOffer offer = headless()(BackendChoice::Auto);
+  EXPECT_EQ(offer.backend, &cpu_backend());
+  EXPECT_EQ(offer.note, "");
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
 TEST_F(Provider, CachesCalibration) {
   ComputeBackend gpu(make_headless_context());
   const double first = cached_time_ratio(gpu, cpu_backend(), file_);
