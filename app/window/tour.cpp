@@ -80,12 +80,11 @@ void start_animation(State& state) {
 
 // Marks a salient pair in Map, unless the user has opened another view.
 bool open_pair(State& state) {
-  if (state.session->view.id != kMap || !salient_pair_refusal(state).empty()) {
-    state.tour.opens_pair = false;
-    return false;
-  }
-  if (state.run.is_preview() || !state.is_current()) return false;
+  const bool has_run = state.run.trace != nullptr && !state.run.is_preview() && state.is_current();
+  const bool is_map = state.session->view.id == kMap;
+  if (is_map && !has_run) return false;
   state.tour.opens_pair = false;
+  if (!is_map || !salient_pair_refusal(state).empty()) return false;
   if (shown_salient_pair(state) == nullptr) show_strong_pair(state);
   return true;
 }

@@ -96,7 +96,17 @@ TEST(StartOver, RestoresFirstStartUndoably) {
   open_on_salient_pair(state);
   finish_search(state);
   ASSERT_NE(shown_salient_pair(state), nullptr);
-  EXPECT_EQ(shown_salient_pair(state)->kind, PairKind::Bracket);
+  const SalientPair& pair = *shown_salient_pair(state);
+  EXPECT_EQ(pair.kind, PairKind::Bracket);
+  // No other word gives the opening bracket more.
+  Index head = 0;
+  const AttentionTap* tap = state.run.trace->find(pair.at, &head);
+  ASSERT_NE(tap, nullptr);
+  const Tensor weights = tap->attention(head);
+  for (Index row = 0; row < weights.dim(0); ++row) {
+    if (row == pair.query) continue;
+    EXPECT_LT(weights(row, pair.key), pair.weight / 2) << row;
+  }
   EXPECT_EQ(state.history.undo()->run.text, "mine");
   ::unsetenv("XDG_DATA_HOME");
 }

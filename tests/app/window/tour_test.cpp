@@ -147,6 +147,18 @@ TEST_F(TourTest, FinishingKeepsPairOfUnchangedText) {
   EXPECT_NE(shown_salient_pair(state_), nullptr);
 }
 
+TEST_F(TourTest, FinishingBeforeFirstRunWaitsForItsPair) {
+  state_.run.trace = nullptr;
+  start_tour(state_);
+  finish_tour(state_);
+  update_tour(state_);
+  EXPECT_TRUE(state_.tour.opens_pair);
+  run();
+  finish_search();
+  EXPECT_EQ(state_.session->view.id, "map");
+  EXPECT_NE(shown_salient_pair(state_), nullptr);
+}
+
 TEST_F(TourTest, FinishingLeavesViewThatTheUserOpened) {
   reach_drag();
   finish_tour(state_);
