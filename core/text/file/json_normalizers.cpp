@@ -1,3 +1,4 @@
+#include "core/base/base64.h"
 #include "core/text/file/json_steps.h"
 
 namespace attnscope {
@@ -19,26 +20,13 @@ void add_steps(const Entry& step, const char* list, int depth, std::vector<Entry
   }
 }
 
-std::string from_base64(const Entry& entry) {
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : entry.text()) {
-    if (c == '=') break;
-    int digit = -1;
-    if (c >= 'A' && c <= 'Z') digit = c - 'A';
-    if (c >= 'a' && c <= 'z') digit = c - 'a' + 26;
-    if (c >= '0' && c <= '9') digit = c - '0' + 52;
-    if (c == '+') digit = 62;
-    if (c == '/') digit = 63;
-    if (digit < 0) entry.fail("base64 data");
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xff);
-  }
-  return bytes;
+// Like Hugging Face's tokenizers, accepts data without padding.
+std::string decode_base64(const Entry& entry) {
+  std::string text = entry.text();
+  text.resize((text.size() + 3) / 4 * 4, '=');
+  std::optional<std::string> bytes = from_base64(text);
+  if (!bytes) entry.fail("base64 data");
+  return *std::move(bytes);
 }
 
 NormalizerPtr read_bert(const Entry& step) {
@@ -69,7 +57,7 @@ NormalizerPtr read_normalizer(const Entry& step) {
   if (type == "Precompiled") {
     if (!step.has("precompiled_charsmap")) return precompiled_normalizer("", step.where);
     const Entry table = step.at("precompiled_charsmap");
-    return precompiled_normalizer(from_base64(table), table.where);
+    return precompiled_normalizer(decode_base64(table), table.where);
   }
   step.unsupported();
 }
