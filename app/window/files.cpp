@@ -1,7 +1,6 @@
 #include "app/window/files.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "app/window/actions/navigation.h"
@@ -12,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/lower_case.h"
 #include "core/checkpoint/source.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/mask_and_graph.h"
@@ -25,15 +25,9 @@
 namespace attnscope::window {
 namespace {
 
-std::string extension(const std::filesystem::path& path) {
-  std::string text = path.extension().string();
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 // True for a session and for an image with an embedded session, which replace all settings.
 bool is_session(const std::filesystem::path& path) {
-  if (extension(path) != ".png") return extension(path) == ".json";
+  if (lower_extension(path) != ".png") return lower_extension(path) == ".json";
   try {
     return has_session(path);
   } catch (const InputError&) {  // load_session() reports the error
@@ -113,7 +107,7 @@ RunView with_store(const std::filesystem::path& path, RunView next) {
 
 // True for pixels or a trajectory, inputs of some models.
 bool is_input(const std::filesystem::path& path) {
-  if (extension(path) != ".safetensors") return false;
+  if (lower_extension(path) != ".safetensors") return false;
   try {
     static_cast<void>(read_input_file(path));
     return true;
@@ -154,7 +148,7 @@ RunView with_picture(const std::filesystem::path& path, RunView next) {
 }  // namespace
 
 bool is_lesson(const std::filesystem::path& path) {
-  if (extension(path) != ".json") return false;
+  if (lower_extension(path) != ".json") return false;
   try {
     return Json::parse_or_null(read_file(path, kMaxTextBytes)).contains("lesson");
   } catch (const InputError&) {  // opening the file reports the error
@@ -212,7 +206,7 @@ void apply_file(State& state, const std::filesystem::path& path, const ReadFile&
     remember_input(state);
     edit_session(state, file.change);
   }
-  if (extension(path) == ".json") state.files.session = path;
+  if (lower_extension(path) == ".json") state.files.session = path;
   remember_recent(state.settings, path);
 }
 

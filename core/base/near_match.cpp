@@ -1,22 +1,19 @@
 #include "core/base/near_match.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
+
+#include "core/base/lower_case.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::size_t kMaxLength = 64;  // bytes; longer names get no suggestion
 
-char lower(char c) {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-}
-
 bool starts_with_ignoring_case(std::string_view name, std::string_view start) {
   return name.size() >= start.size() &&
          std::equal(start.begin(), start.end(), name.begin(),
-                    [](char a, char b) { return lower(a) == lower(b); });
+                    [](char a, char b) { return lower_case(a) == lower_case(b); });
 }
 
 }  // namespace
@@ -29,10 +26,10 @@ int edit_distance(std::string_view a, std::string_view b) {
     before_previous = std::exchange(previous, row);
     row[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const char x = lower(a[i - 1]), y = lower(b[j - 1]);
+      const char x = lower_case(a[i - 1]), y = lower_case(b[j - 1]);
       row[j] = std::min({previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (x == y ? 0 : 1)});
       const bool is_exchange =
-          i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y && x != y;
+          i > 1 && j > 1 && x == lower_case(b[j - 2]) && lower_case(a[i - 2]) == y && x != y;
       if (is_exchange) row[j] = std::min(row[j], before_previous[j - 2] + 1);
     }
   }

@@ -1,7 +1,6 @@
 #include "core/experiment/expected_pairs.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -10,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/base/lower_case.h"
 #include "core/base/strict_json.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/figure/plain_text.h"
@@ -53,13 +53,7 @@ ExpectedPairScore score_of(const Json& json, const std::string& path) {
   return score;
 }
 
-// Lowers the case of ASCII letters, as some tokenizers do.
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// Positions of a pair's words in its sentence; -1: not found.
+// Positions of a pair's words in its sentence, ignoring case; -1: not found.
 struct PairWords {
   Index query = -1, key = -1;
 };

@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
+#include "core/base/lower_case.h"
 #include "core/base/strict_json.h"
 #include "core/base/zip.h"
 #include "core/experiment/image_tensors.h"
@@ -88,12 +89,6 @@ FileContents read_safetensors_file(SafetensorsFile file, const std::string& name
     contents.texts.emplace(key, read_json_texts(parse_json(entry->second, label), label));
   }
   return contents;
-}
-
-std::string lower_extension(const fs::path& path) {
-  std::string text = path.extension().string();
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 // Contents of `files.file`, or of its embedded bytes.

@@ -11,6 +11,7 @@
 #include "core/analysis/columns.h"
 #include "core/analysis/words.h"
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 #include "core/base/stop.h"
 #include "core/figure/plain_text.h"
 #include "core/trace/key_token.h"
@@ -36,9 +37,7 @@ bool is_pronoun(const TraceToken& word) {
       "he",      "him",        "himself", "his",    "she",  "her",  "hers",
       "herself", "it",         "its",     "itself", "they", "them", "their",
       "theirs",  "themselves", "who",     "whom",   "whose"};
-  std::string name = word_name(word);
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return kPronouns.contains(name);
+  return kPronouns.contains(lower_case(word_name(word)));
 }
 
 // Opening mark that matches a closing bracket or quotation mark; empty for other words.

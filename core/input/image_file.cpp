@@ -3,7 +3,6 @@
 #include <stb/stb_image.h>
 #include <stb/stb_image_resize.h>
 
-#include <cctype>
 #include <memory>
 #include <set>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/base/lower_case.h"
 
 namespace attnscope {
 namespace {
@@ -151,9 +151,7 @@ IntTensor image_pixels(const std::filesystem::path& path, Index width, Index hei
 bool is_image_file(const std::filesystem::path& path) {
   static const std::set<std::string> endings{".png", ".jpg", ".jpeg", ".bmp", ".gif",
                                              ".tga", ".psd", ".pnm",  ".pgm", ".ppm"};
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return endings.contains(ending);
+  return endings.contains(lower_extension(path));
 }
 
 std::pair<Index, Index> image_size(const std::filesystem::path& path) {

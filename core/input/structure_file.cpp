@@ -1,6 +1,5 @@
 #include "core/input/structure_file.h"
 
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -12,18 +11,13 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
+#include "core/base/lower_case.h"
 #include "core/base/strict_json.h"
 #include "core/input/image_file.h"
 #include "core/tensor/npy.h"
 
 namespace attnscope {
 namespace {
-
-std::string lower_extension(const std::filesystem::path& path) {
-  std::string text = path.extension().string();
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 std::string size_error(Index size) {
   return "expected at most " + std::to_string(kMaxMaskTokens) + " tokens per side, found " +

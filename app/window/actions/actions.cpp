@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "app/window/actions/action_lists.h"
+#include "core/base/lower_case.h"
 
 namespace attnscope::window {
 namespace {
@@ -12,13 +13,7 @@ namespace {
 bool is_same_letter(char32_t typed, const std::string& key) {
   if (key.size() != 1) return false;
   if (typed > 0x7F) return false;
-  return std::toupper(static_cast<int>(typed)) == std::toupper(static_cast<unsigned char>(key[0]));
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
+  return lower_case(static_cast<char>(typed)) == lower_case(key[0]);
 }
 
 }  // namespace
@@ -29,7 +24,7 @@ bool Shortcut::matches(const KeyStroke& stroke) const {
   // Ignores Shift for symbols: most keyboards need it to type "+".
   const bool shift_matters = key.size() > 1 || std::isalnum(static_cast<unsigned char>(key[0]));
   if (shift_matters && stroke.shift != shift) return false;
-  return lower(stroke.key) == lower(key);
+  return lower_case(stroke.key) == lower_case(key);
 }
 
 std::string to_string(const Shortcut& shortcut) {

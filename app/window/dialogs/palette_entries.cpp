@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "app/window/actions/actions.h"
@@ -9,15 +8,10 @@
 #include "app/window/variant_selection.h"
 #include "app/window/widgets/selection.h"
 #include "app/window/widgets/structure_selection.h"
+#include "core/base/lower_case.h"
 
 namespace attnscope::window {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 PaletteEntry action_entry(const Action& a) {
   PaletteEntry entry{.id = a.id,
@@ -119,10 +113,10 @@ std::vector<PaletteEntry> palette_entries(State& state, const std::vector<ModelG
 std::vector<const PaletteEntry*> matching_entries(const std::vector<PaletteEntry>& entries,
                                                   std::string_view typed) {
   std::vector<std::pair<int, const PaletteEntry*>> ranked;
-  const std::string query = lower(typed);
+  const std::string query = lower_case(std::string(typed));
   for (const PaletteEntry& entry : entries) {
     if (query.empty() && !entry.is_action) continue;
-    const std::string label = lower(entry.label), name = lower(entry.name);
+    const std::string label = lower_case(entry.label), name = lower_case(entry.name);
     const auto contains_words = [&query](const std::string& text) {
       for (std::size_t begin = 0; begin < query.size();) {
         const std::size_t end = std::min(query.find(' ', begin), query.size());
@@ -131,8 +125,8 @@ std::vector<const PaletteEntry*> matching_entries(const std::vector<PaletteEntry
       }
       return true;
     };
-    const std::string names = label + " " + lower(entry.kind) + " " + name;
-    if (!contains_words(names + " " + lower(entry.help))) continue;
+    const std::string names = label + " " + lower_case(entry.kind) + " " + name;
+    if (!contains_words(names + " " + lower_case(entry.help))) continue;
     const std::size_t position = label.find(query);
     const bool is_exact = label == query || name == query;
     const bool is_inside = position != std::string::npos || name.find(query) != std::string::npos;

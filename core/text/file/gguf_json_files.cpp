@@ -1,3 +1,4 @@
+#include "core/base/lower_case.h"
 #include "core/text/file/gguf_files.h"
 #include "core/text/file/gguf_pretokenizers.h"
 
@@ -6,11 +7,7 @@ namespace {
 
 std::string lower_case_name(const Json& metadata) {
   const Json* name = metadata.find("general.name");
-  std::string text = name != nullptr && name->is_string() ? name->text() : "";
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
+  return name != nullptr && name->is_string() ? lower_case(name->text()) : "";
 }
 
 // White space that added tokens include. Not stored in files: the model's name determines it.
