@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/figure/cairo_pointers.h"
 #include "core/figure/heat_map.h"
 #include "core/figure/pango_text.h"
 #include "core/figure/render.h"
@@ -14,12 +15,9 @@
 namespace attnscope {
 namespace {
 
-using SurfacePtr = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
-
 // Cairo's pixel format: 0xAARRGGBB in native byte order, premultiplied.
 SurfacePtr create_surface(const Image& image) {
-  SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, image.width, image.height),
-                     cairo_surface_destroy);
+  SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, image.width, image.height));
   if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
     throw WorkError("picture: out of memory for a heat map or an image");
   }

@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/join_words.h"
 #include "core/figure/cairo_painter.h"
+#include "core/figure/cairo_pointers.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/svg.h"
 
@@ -22,9 +23,6 @@ constexpr double kMaxPixels = 16384;  // maximum pixels per side
 constexpr double kUnitsPerInch = 96, kPointsPerInch = 72;
 constexpr double kPointsPerUnit = kPointsPerInch / kUnitsPerInch;
 constexpr int kBytesPerPixel = 4;
-
-using SurfacePtr = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
-using CairoPtr = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
 
 void check(cairo_status_t status) {
   if (status == CAIRO_STATUS_SUCCESS) return;
@@ -83,12 +81,10 @@ cairo_status_t append(void* closure, const unsigned char* data, unsigned length)
 
 Image render_image(const DisplayList& list, double scale) {
   check_size(list, scale);
-  const SurfacePtr surface(
-      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, pixels_of(list.width, scale),
-                                 pixels_of(list.height, scale)),
-      cairo_surface_destroy);
+  const SurfacePtr surface(cairo_image_surface_create(
+      CAIRO_FORMAT_ARGB32, pixels_of(list.width, scale), pixels_of(list.height, scale)));
   check(cairo_surface_status(surface.get()));
-  const CairoPtr cairo(cairo_create(surface.get()), cairo_destroy);
+  const CairoPtr cairo(cairo_create(surface.get()));
   paint(cairo.get(), list, scale);
   check(cairo_status(cairo.get()));
   return image_of(surface.get());
@@ -97,10 +93,8 @@ Image render_image(const DisplayList& list, double scale) {
 std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata) {
   check_size(list, 1);
   std::string file;
-  const SurfacePtr surface(
-      cairo_pdf_surface_create_for_stream(append, &file, list.width * kPointsPerUnit,
-                                          list.height * kPointsPerUnit),
-      cairo_surface_destroy);
+  const SurfacePtr surface(cairo_pdf_surface_create_for_stream(
+      append, &file, list.width * kPointsPerUnit, list.height * kPointsPerUnit));
   check(cairo_surface_status(surface.get()));
   // Cairo would write the current time, which makes files differ.
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
@@ -109,7 +103,7 @@ std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata)
     if (keyword != "Title" && keyword != kExperimentKeyword) continue;
     cairo_pdf_surface_set_metadata(surface.get(), field, plain_text(text).c_str());
   }
-  const CairoPtr cairo(cairo_create(surface.get()), cairo_destroy);
+  const CairoPtr cairo(cairo_create(surface.get()));
   cairo_scale(cairo.get(), kPointsPerUnit, kPointsPerUnit);
   paint(cairo.get(), list, 0);
   check(cairo_status(cairo.get()));

@@ -8,13 +8,12 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/figure/cairo_pointers.h"
 #include "core/figure/pango_text.h"
 #include "core/text/unicode.h"
 
 namespace attnscope {
 namespace {
-
-constexpr double kMeasuredSize = 64;  // pixels; widths are proportional to the font size
 
 enum class Direction { None, LeftToRight, RightToLeft };
 
@@ -51,13 +50,6 @@ std::vector<ShapedCluster> clusters_of(PangoGlyphItem* run, const char* text) {
   }
   return clusters;
 }
-
-struct DestroySurface {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-struct DestroyCairo {
-  void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
-};
 
 // Converts Cairo's pixels (0xAARRGGBB with premultiplied alpha) to RGBA with straight alpha.
 void read_pixels(cairo_surface_t* surface, TextRaster& raster) {
@@ -135,12 +127,12 @@ TextRaster rasterise_line(std::string_view line, bool is_rtl, double size, bool 
   raster.top = static_cast<int>(std::floor(ink.y - baseline)) - kMargin;
   raster.image.width = ink.width + 2 * kMargin;
   raster.image.height = ink.height + 2 * kMargin + 1;
-  const std::unique_ptr<cairo_surface_t, DestroySurface> surface(
+  const SurfacePtr surface(
       cairo_image_surface_create(CAIRO_FORMAT_ARGB32, raster.image.width, raster.image.height));
   if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
     throw WorkError("text: out of memory for glyphs");
   }
-  const std::unique_ptr<cairo_t, DestroyCairo> cairo(cairo_create(surface.get()));
+  const CairoPtr cairo(cairo_create(surface.get()));
   cairo_set_source_rgb(cairo.get(), 1, 1, 1);
   cairo_move_to(cairo.get(), -raster.left, -raster.top - baseline);
   pango_cairo_show_layout(cairo.get(), layout.get());

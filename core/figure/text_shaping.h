@@ -23,6 +23,9 @@ bool is_rtl_label(std::string_view text);
 // True if a paragraph's base direction is right to left: if its first letter has that direction.
 bool is_rtl_paragraph(std::string_view text);
 
+// Font size in pixels at which lines are measured; widths are proportional to the font size.
+inline constexpr double kMeasuredSize = 64;
+
 // Clusters in visual order, from left to right. `line`: valid UTF-8 without control characters.
 // `is_rtl`: base direction.
 std::vector<ShapedCluster> shape_line(std::string_view line, bool is_rtl);

@@ -127,7 +127,6 @@ class PartList {
   }
 
  private:
-  static constexpr double kMeasuredSize = 64;  // pixels
   std::string_view line_;
   VisualParts parts_;
 };
