@@ -93,7 +93,7 @@ class Depth {
   Index length() const { return lens().guess.dim(1); }
   Index exit_of(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
 
-  Colour colour_of(Index layer) const { return exit_colour(layer, layers()); }
+  Colour colour_of(Index layer) const { return depth_colour(layer, layers()); }
 
   const std::string& rule() const { return exits_.rule; }
 

@@ -2,17 +2,9 @@
 
 #include <algorithm>
 
-#include "core/figure/colour_map.h"
 #include "core/view/parts/token_flow.h"
 
 namespace attnscope {
-
-Colour exit_colour(Index layer, Index layers) {
-  constexpr double kFirst = 0.95, kLast = 0.12;  // in the colour map: early exits are bright
-  const double position =
-      layers > 1 ? static_cast<double>(layer) / static_cast<double>(layers - 1) : 0;
-  return colour_map("viridis").at(kFirst + position * (kLast - kFirst));
-}
 
 void draw_exit_legend(Page& page, Point at, double width, const std::vector<Index>& exits,
                       Index layers) {
@@ -28,7 +20,7 @@ void draw_exit_legend(Page& page, Point at, double width, const std::vector<Inde
       const std::string name =
           std::to_string(first) + (last > first ? "–" + std::to_string(last) : "");
       list.push_back(
-          {exit_colour((first + last) / 2, layers), name + " (" + std::to_string(count) + ")"});
+          {depth_colour((first + last) / 2, layers), name + " (" + std::to_string(count) + ")"});
     }
     return list;
   };

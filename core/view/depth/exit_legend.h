@@ -1,4 +1,4 @@
-// Colours of exit layers, and their legend.
+// Legend of exit layers.
 #pragma once
 
 #include <vector>
@@ -6,9 +6,6 @@
 #include "core/view/parts/page.h"
 
 namespace attnscope {
-
-// Colour of a layer, evenly spaced from the first of `layers` to the last.
-Colour exit_colour(Index layer, Index layers);
 
 // Draws a one-line legend of all exit layers with their numbers of tokens: each layer if there is
 // space, else the layers with tokens, else ranges of layers. exits: [L], layers from 0.

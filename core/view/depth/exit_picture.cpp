@@ -78,7 +78,7 @@ class ExitPicture {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
 
-  Colour colour_of(Index layer) const { return exit_colour(layer, layers()); }
+  Colour colour_of(Index layer) const { return depth_colour(layer, layers()); }
 
   double mean_layers() const {
     double sum = 0;

@@ -37,7 +37,7 @@ constexpr double kMinMapFraction = 0.65;
 // Panels are omitted if they would make the maps narrower than kMinMapSide and than kMinShare of
 // the width without panels. This rule does not apply if the maps are narrower than kSmallMap
 // anyway.
-constexpr double kMinMapSide = 300, kSmallMap = 200;  // units
+constexpr double kSmallMap = 200;  // units
 constexpr double kMinShare = 0.8;
 constexpr double kNoteLine = 1.4;    // em: note about omitted panels
 constexpr std::size_t kMaxLack = 6;  // lack_of() if switches, bars and facts are omitted

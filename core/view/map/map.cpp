@@ -230,8 +230,7 @@ struct PinnedPlacement {
 // keep all bars.
 PinnedPlacement place_with_pins(const Page& page, const Box& inside, const AttentionTap& tap,
                                 Index row, Index column) {
-  constexpr double kMinMapSide = 300;  // units
-  constexpr double kMinGain = 1.03;    // minimum gain by omitting bars
+  constexpr double kMinGain = 1.03;  // minimum gain by omitting bars
   const FigureOptions& figure = page.input().figure;
   std::optional<PinnedPlacement> best;
   double best_side = 0;

@@ -17,6 +17,9 @@ struct CellWindow {
 };
 CellWindow cell_window(const ViewSettings& settings);
 
+// Side of a matrix in units below which views omit what stands next to it, such as bars.
+inline constexpr double kMinMapSide = 300;
+
 struct MatrixPlot {
   TokenAxis rows, columns;
   double left = 0, top = 0;  // depth of the axes

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/figure/colour_map.h"
 #include "core/view/parts/line_breaks.h"
 
 namespace attnscope {
@@ -24,6 +25,12 @@ std::vector<Box> token_boxes(const Page& page, const std::vector<FlowToken>& tok
 }
 
 }  // namespace
+
+Colour depth_colour(Index n, Index count) {
+  constexpr double kFirst = 0.95, kLast = 0.12;  // positions in the colour map
+  const double fraction = count > 1 ? static_cast<double>(n) / static_cast<double>(count - 1) : 0;
+  return colour_map("viridis").at(kFirst + fraction * (kLast - kFirst));
+}
 
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
                          double max_height) {

@@ -14,6 +14,9 @@ struct FlowToken {
   bool marked = false;  // outlined
 };
 
+// Colour of layer or step n of `count`, evenly spaced: the first is bright, the last dark.
+Colour depth_colour(Index n, Index count);
+
 // Height of the tokens at this width; at most `max_height`.
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
                          double max_height);

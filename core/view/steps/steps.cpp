@@ -82,13 +82,7 @@ class StepsLayout {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
 
-  Colour step_colour(Index steps) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // in the colour map: few steps are bright
-    const double fraction = record_.max_steps > 1 ? static_cast<double>(steps - 1) /
-                                                        static_cast<double>(record_.max_steps - 1)
-                                                  : 0;
-    return colour_map("viridis").at(kFirst + fraction * (kLast - kFirst));
-  }
+  Colour step_colour(Index steps) const { return depth_colour(steps - 1, record_.max_steps); }
 
   bool place_panels(const Box& inside) {
     flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
