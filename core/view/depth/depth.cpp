@@ -538,8 +538,10 @@ std::vector<Parameter> parameters() {
        .symbol = "λ",
        .label = "Threshold",
        .help = "A token exits after the first layer that is at least this confident. Automatic: "
-               "the lowest threshold from which on at least 90% of tokens exit with the last "
-               "layer's prediction; for a model with early exits, 0.3.",
+               "the lowest threshold from which on at least " +
+               percent(kDefaultAgreement) +
+               " of tokens exit with the last layer's prediction; for a model with early exits, " +
+               brief(exit_threshold(Values())) + ".",
        .kind = Parameter::Kind::Real,
        .optional = true,
        .initial = 0.9,

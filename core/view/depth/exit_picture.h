@@ -9,7 +9,7 @@ namespace attnscope {
 // True if settings and run select this picture instead of the logit lens.
 bool shows_exits(const ViewSettings& settings, const Trace& trace);
 
-// Exit threshold of the view's settings for models with early exits; 0.3 unless set.
+// Exit threshold of the view's settings for models with early exits; a constant if unset.
 double exit_threshold(const Values& values);
 
 ViewLayout lay_out_exits(const ViewInput& input);

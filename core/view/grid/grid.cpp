@@ -536,9 +536,9 @@ std::vector<Parameter> parameters() {
   };
   Parameter hide_first = hide_first_parameter();
   hide_first.optional = true;
-  hide_first.help +=
-      " Automatic: hidden if it has at least 40% of the weight, and twice as much as at equal "
-      "attention.";
+  hide_first.help += " Automatic: hidden if it has at least " + percent(kMinSinkShare) +
+                     " of the weight, and " + brief(kMinSinkRatio) +
+                     " times as much as at equal attention.";
   return {
       {.key = "sort",
        .label = "Sort by",

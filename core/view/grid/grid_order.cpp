@@ -117,13 +117,12 @@ std::shared_ptr<const HeadSurvey> survey_heads(const ViewInput& input,
 }
 
 FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey) {
-  constexpr double kSink = 0.4, kMinRatio = 2;
   const Values options = view_values(input.session.view, "grid");
   if (options.has("hide_first")) return {options.flag("hide_first")};
   // If tokens are hidden, the picture and the survey begin with different tokens.
   if (survey == nullptr || &measured_run(input) != &input.trace) return {};
   const double share = survey->first_token, equal = survey->first_token_baseline;
-  if (!(share >= kSink && share >= kMinRatio * equal)) return {};
+  if (!(share >= kMinSinkShare && share >= kMinSinkRatio * equal)) return {};
   return {true, percent(share) + " of the weight, at equal attention " + percent(equal)};
 }
 

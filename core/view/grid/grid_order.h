@@ -49,9 +49,10 @@ struct FirstToken {
   bool is_hidden = false;
   std::string reason{};  // reason for hiding the column automatically; else empty
 };
-// The user's choice if it is set. Otherwise hides the column if the first token has at least 40% of
-// the weight and at least twice its weight at equal attention, because all other weights would have
-// nearly the same colour. `survey` can be null.
+inline constexpr double kMinSinkShare = 0.4, kMinSinkRatio = 2;
+// The user's choice if it is set. Otherwise hides the column if the first token has at least
+// kMinSinkShare of the weight and kMinSinkRatio times its weight at equal attention, because all
+// other weights would have nearly the same colour. `survey` can be null.
 FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey);
 
 // Heads that the user has selected, as {layer, head}, in the order of their selection.
