@@ -63,14 +63,14 @@ HeadName head_name(const HeadStatistics& s, const HeadBaseline& baseline) {
     if (!(share >= b.threshold && share >= mean + kNameSpreads * spread)) continue;
     if (b.share == &HeadStatistics::induction && s.first_token > share) continue;
     HeadName name = b.name;
-    name.words += ": " + percent(share) + with_spread(percent(mean), percent(spread));
+    name.description += ": " + percent(share) + with_spread(percent(mean), percent(spread));
     return name;
   }
   const double mean = baseline.mean.distance, spread = baseline.spread.distance;
   if (baseline.rows.distance >= kNameRows && mean > 0 && s.distance <= kNear * mean &&
       s.distance <= mean - kNameSpreads * spread) {
     HeadName name = nearby();
-    name.words +=
+    name.description +=
         ": mean distance " + brief(s.distance, 2) + with_spread(brief(mean, 2), brief(spread, 2));
     return name;
   }

@@ -12,7 +12,7 @@ struct HeadName {
   std::string word;   // "previous": a shorter badge
   // Predicate of a sentence: "attends mostly to the previous token: 62%, at equal attention 16% ±
   // 9%". Without numbers in head_names().
-  std::string words;
+  std::string description;
 };
 
 // Classifies a head by its weight on the previous token, on the token after an earlier occurrence

@@ -272,7 +272,7 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache
              head_statistics(*pointed.trace, *pointed.tap, pointed.head),
              head_baseline(*pointed.trace, *pointed.tap, pointed.head)};
   }
-  paragraph(ui, capitalised(head_name(cache.statistics, cache.baseline).words) + ".");
+  paragraph(ui, capitalised(head_name(cache.statistics, cache.baseline).description) + ".");
   const bool per_word = has_merged_words(*pointed.trace);
   std::string missing_text;
   for (const HeadMeasure& measure : head_measures()) {

@@ -199,7 +199,7 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
           "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head);
       for (const Thumbnail& t : list) {
         const bool is_hovered = t.layer == hit->layer && t.head == hit->head;
-        if (is_hovered && !t.name.badge.empty()) text += ": " + t.name.words;
+        if (is_hovered && !t.name.badge.empty()) text += ": " + t.name.description;
       }
       page.tag(*page.input().interaction.pointer, text, raster.area());
     }

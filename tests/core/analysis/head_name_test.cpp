@@ -41,7 +41,7 @@ TEST(HeadName, DependsOnTheMostAttendedKeys) {
   EXPECT_EQ(name_of_map(repeated_tokens, copy).badge, "same token");
   EXPECT_EQ(name_of_map(distinct_tokens, [](Index i) { return i; }).badge, "nearby");
   EXPECT_EQ(name_of_map(distinct_tokens, distant).badge, "");
-  EXPECT_EQ(name_of_map(distinct_tokens, previous).words,
+  EXPECT_EQ(name_of_map(distinct_tokens, previous).description,
             "attends mostly to the previous token: 100%, at equal attention 16% ± 8.9%");
 }
 
