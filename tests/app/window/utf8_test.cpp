@@ -5,39 +5,39 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
+using Offsets = std::vector<std::size_t>;
+using Step = decltype(&next_character);
+
+Offsets starts(std::string_view text, Step next) {
+  Offsets found;
+  for (std::size_t offset = 0; offset < text.size(); offset = next(text, offset))
+    found.push_back(offset);
+  return found;
+}
+
+Offsets starts_backward(std::string_view text, Step previous) {
+  Offsets found;
+  for (std::size_t offset = text.size(); offset > 0;)
+    found.insert(found.begin(), offset = previous(text, offset));
+  return found;
+}
+
 TEST(Utf8, StepsOverWholeCharacters) {
   const std::string text = "aé中😀";
-  std::vector<std::size_t> starts;
-  for (std::size_t offset = 0; offset < text.size(); offset = next_character(text, offset))
-    starts.push_back(offset);
-  EXPECT_EQ(starts, (std::vector<std::size_t>{0, 1, 3, 6}));
+  EXPECT_EQ(starts(text, next_character), (Offsets{0, 1, 3, 6}));
   EXPECT_EQ(code_point_at(text, 6).value, U'😀');
 }
 
 TEST(Utf8, StepsBackwardOverSameCharacters) {
   const std::string text = "aé\xFF中\xE4\xB8😀z";
-  std::vector<std::size_t> forward, back;
-  for (std::size_t offset = 0; offset < text.size(); offset = next_character(text, offset))
-    forward.push_back(offset);
-  for (std::size_t offset = text.size(); offset > 0;) {
-    offset = previous_character(text, offset);
-    back.insert(back.begin(), offset);
-  }
-  EXPECT_EQ(forward, back);
+  EXPECT_EQ(starts_backward(text, previous_character), starts(text, next_character));
 }
 
 TEST(Utf8, StepsOverClusters) {
   const std::string text = "ae\u0301👩‍🚀z\xFF\n中";
-  const std::vector<std::size_t> expected = {0, 1, 4, 15, 16, 17, 18};
-  std::vector<std::size_t> forward, back;
-  for (std::size_t offset = 0; offset < text.size(); offset = next_cluster(text, offset))
-    forward.push_back(offset);
-  for (std::size_t offset = text.size(); offset > 0;) {
-    offset = previous_cluster(text, offset);
-    back.insert(back.begin(), offset);
-  }
-  EXPECT_EQ(forward, expected);
-  EXPECT_EQ(back, expected);
+  const Offsets expected = {0, 1, 4, 15, 16, 17, 18};
+  EXPECT_EQ(starts(text, next_cluster), expected);
+  EXPECT_EQ(starts_backward(text, previous_cluster), expected);
 }
 
 TEST(Utf8, InvalidBytesAreSeparateCharacters) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/base64.h"
+#include "core/base/base64.h"
 #include "core/figure/heat_map.h"
 #include "tests/support/golden.h"
 #include "tests/support/picture.h"
@@ -45,22 +47,6 @@ TEST(Svg, XmlCheckFindsFaults) {
   EXPECT_NE(testing::xml_error(head + "<a b=c/>"), "");
 }
 
-std::string from_base64(std::string_view text) {
-  const std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned group = 0;
-  int bits = 0;
-  for (const char c : text.substr(0, text.find('='))) {
-    group = group << 6 | static_cast<unsigned>(digits.find(c));
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes += static_cast<char>(group >> bits & 255);
-  }
-  return bytes;
-}
-
 // Returns the image in the SVG of a single item, or an empty image if there is none.
 Image decode_embedded_image(const Item& item) {
   DisplayList list;
@@ -72,9 +58,8 @@ Image decode_embedded_image(const Item& item) {
   const std::size_t position = svg.find(begin);
   if (position == std::string::npos) return {};
   const std::size_t end = svg.find('"', position);
-  EXPECT_EQ((end - position - begin.size()) % 4, 0u);  // padded with '='
-  return testing::decode_png(from_base64(
-      std::string_view(svg).substr(position + begin.size(), end - position - begin.size())));
+  const std::size_t start = position + begin.size();
+  return testing::decode_png(from_base64(svg.substr(start, end - start)).value());
 }
 
 // Checks the sizes of embedded PNG images in pixels. The lengths of the files have all remainders
