@@ -91,79 +91,89 @@ void add_view_choices(std::vector<Action>& list) {
   }
 }
 
-}  // namespace
+void add_action(std::vector<Action>& list, const char* id, const char* label, const char* help,
+                std::vector<Shortcut> keys, std::function<void(State&)> run,
+                std::function<bool(const State&)> enabled) {
+  list.push_back(
+      {id, label, help, Menu::View, std::move(keys), std::move(run), std::move(enabled)});
+}
 
-void add_view_actions(std::vector<Action>& list) {
-  add_view_choices(list);
-  const auto add = [&list](const char* id, const char* label, const char* help,
-                           std::vector<Shortcut> keys, std::function<void(State&)> run,
-                           std::function<bool(const State&)> enabled) {
-    list.push_back(
-        {id, label, help, Menu::View, std::move(keys), std::move(run), std::move(enabled)});
+// Disables the last action in views without this control.
+void require_control(std::vector<Action>& list, bool ViewControls::*control) {
+  Action& action = list.back();
+  action.enabled = [control, condition = action.enabled](const State& s) {
+    return condition(s) && s.controls().*control;
   };
-  // Disables the last action in views without this control.
-  const auto require_control = [&list](bool ViewControls::*control) {
-    Action& action = list.back();
-    action.enabled = [control, condition = action.enabled](const State& s) {
-      return condition(s) && s.controls().*control;
-    };
-    action.refusal = [control](const State& s) {
-      return s.controls().*control ? "" : describe_no_effect(s);
-    };
+  action.refusal = [control](const State& s) {
+    return s.controls().*control ? "" : describe_no_effect(s);
   };
+}
+
+void add_layer_and_head_actions(std::vector<Action>& list) {
   const auto has_earlier = [](const State& s) { return has_trace(s) && s.edited().view.layer > 0; };
   const auto has_later = [](const State& s) { return s.edited().view.layer + 1 < s.layers(); };
-  add(
-      "layer_back", "Previous layer", "Show the previous layer.", {{"["}},
+  add_action(
+      list, "layer_back", "Previous layer", "Show the previous layer.", {{"["}},
       [](State& s) { step_layer(s, -1); }, has_earlier);
-  require_control(&ViewControls::layer);
+  require_control(list, &ViewControls::layer);
   list.back().starts_group = true;
-  add(
-      "layer_on", "Next layer", "Show the next layer.", {{"]"}}, [](State& s) { step_layer(s, 1); },
-      has_later);
-  require_control(&ViewControls::layer);
-  add(
-      "head_back", "Previous head", "Show the previous head, across layers.", {{","}},
+  add_action(
+      list, "layer_on", "Next layer", "Show the next layer.", {{"]"}},
+      [](State& s) { step_layer(s, 1); }, has_later);
+  require_control(list, &ViewControls::layer);
+  add_action(
+      list, "head_back", "Previous head", "Show the previous head, across layers.", {{","}},
       [](State& s) { step_head(s, -1); }, has_trace);
-  require_control(&ViewControls::head);
-  add(
-      "head_on", "Next head", "Show the next head, across layers.", {{"."}},
+  require_control(list, &ViewControls::head);
+  add_action(
+      list, "head_on", "Next head", "Show the next head, across layers.", {{"."}},
       [](State& s) { step_head(s, 1); }, has_trace);
-  require_control(&ViewControls::head);
-  add("surprise", "Show a strong pair",
-      "Go to the next head and pair of words with salient attention.", {{"U"}}, show_strong_pair,
-      [](const State& s) { return salient_pair_refusal(s).empty(); });
+  require_control(list, &ViewControls::head);
+  add_action(list, "surprise", "Show a strong pair",
+             "Go to the next head and pair of words with salient attention.", {{"U"}},
+             show_strong_pair, [](const State& s) { return salient_pair_refusal(s).empty(); });
   list.back().refusal = salient_pair_refusal;
-  add(
-      "fit", "Fit", "Show the whole matrix.", {{"F"}},
+}
+
+void add_zoom_actions(std::vector<Action>& list) {
+  add_action(
+      list, "fit", "Fit", "Show the whole matrix.", {{"F"}},
       [](State& s) { show_all(s.session.edit().view); }, has_trace);
   list.back().starts_group = true;
-  add(
-      "unpin", "Unpin", "Clear the pinned row and column.", {{"Escape"}},
+  add_action(
+      list, "unpin", "Unpin", "Clear the pinned row and column.", {{"Escape"}},
       [](State& s) { s.session.edit().view.pinned_query = s.session.edit().view.pinned_key = -1; },
       [](const State& s) {
         return s.session->view.pinned_query >= 0 || s.session->view.pinned_key >= 0;
       });
   list.back().in_menu = false;
-  add(
-      "actual_size", "Actual size", "Make cells as large as the text, so that every label fits.",
-      {{"0", true}}, [](State& s) { s.view.actual_size = true; }, has_map);
-  add(
-      "zoom_in", "Zoom in", "Show fewer, larger cells.", {{"+"}, {"="}},
+  add_action(
+      list, "actual_size", "Actual size",
+      "Make cells as large as the text, so that every label fits.", {{"0", true}},
+      [](State& s) { s.view.actual_size = true; }, has_map);
+  add_action(
+      list, "zoom_in", "Zoom in", "Show fewer, larger cells.", {{"+"}, {"="}},
       [](State& s) { zoom(s, kZoomStep); }, has_map);
-  add(
-      "zoom_out", "Zoom out", "Show more cells.", {{"-"}}, [](State& s) { zoom(s, 1 / kZoomStep); },
-      has_map);
-  add("play", "Play", "Start or stop the animation of the view's parameter.", {{" "}}, toggle_play,
-      can_play);
+  add_action(
+      list, "zoom_out", "Zoom out", "Show more cells.", {{"-"}},
+      [](State& s) { zoom(s, 1 / kZoomStep); }, has_map);
+}
+
+void add_play_actions(std::vector<Action>& list) {
+  add_action(list, "play", "Play", "Start or stop the animation of the view's parameter.", {{" "}},
+             toggle_play, can_play);
   list.back().checked = [](const State& s) { return s.view.play.is_on; };
-  add(
-      "step_back", "Step back", "Decrease the animated parameter by one.", {{"Left"}},
+  add_action(
+      list, "step_back", "Step back", "Decrease the animated parameter by one.", {{"Left"}},
       [](State& s) { step_by(s, -1); }, can_step);
-  add(
-      "step_on", "Step forward", "Increase the animated parameter by one.", {{"Right"}},
+  add_action(
+      list, "step_on", "Step forward", "Increase the animated parameter by one.", {{"Right"}},
       [](State& s) { step_by(s, 1); }, can_step);
-  add("colour_end", "Next colour range",
+}
+
+void add_colour_end_action(std::vector<Action>& list) {
+  add_action(
+      list, "colour_end", "Next colour range",
       "End the colour range at a high percentile of the visible values, at their maximum, or at 1.",
       {{"N"}}, next_colour_end,
       [](const State& s) { return has_trace(s) && s.controls().colour_ends.size() > 1; });
@@ -171,8 +181,11 @@ void add_view_actions(std::vector<Action>& list) {
   list.back().refusal = [](const State& s) {
     return s.controls().colour_ends.size() > 1 ? "" : describe_no_effect(s);
   };
-  add(
-      "words", "Merge word pieces",
+}
+
+void add_token_actions(std::vector<Action>& list) {
+  add_action(
+      list, "words", "Merge word pieces",
       "Merge the pieces of words: sums weights over a word's keys, averages them over its queries.",
       {{"J"}}, [](State& s) { s.session.edit().view.words = !s.session->view.words; },
       [](const State& s) {
@@ -186,8 +199,8 @@ void add_view_actions(std::vector<Action>& list) {
     if (controls.word_merging_refusal.empty()) return std::string();
     return "Nothing to merge: " + controls.word_merging_refusal + ".";
   };
-  add(
-      "special", "Special tokens",
+  add_action(
+      list, "special", "Special tokens",
       "Show or hide tokens that the tokenizer adds, “[CLS]” or “<s>”: other weights stay unchanged "
       "and determine the colour range.",
       {{"H"}}, [](State& s) { s.session.edit().view.hides_special ^= true; },
@@ -203,24 +216,44 @@ void add_view_actions(std::vector<Action>& list) {
                ? ""
                : "Nothing to hide: " + controls.special_tokens_refusal + ".";
   };
-  add(
-      "space_markers", "Space markers", "Show or hide “␣” at the ends of tokens with a space.", {},
+  add_action(
+      list, "space_markers", "Space markers",
+      "Show or hide “␣” at the ends of tokens with a space.", {},
       [](State& s) { s.session.edit().view.space_markers ^= true; }, has_trace);
   list.back().checked = [](const State& s) { return s.session->view.space_markers; };
-  add("colour_map", "Next colour map", "Change the colours of the heat maps.", {{"G"}},
-      next_colour_map,
-      [](const State& s) { return has_trace(s) && !applicable_maps(s.controls()).empty(); });
+}
+
+void add_colour_map_action(std::vector<Action>& list) {
+  add_action(list, "colour_map", "Next colour map", "Change the colours of the heat maps.", {{"G"}},
+             next_colour_map,
+             [](const State& s) { return has_trace(s) && !applicable_maps(s.controls()).empty(); });
   list.back().refusal = [](const State& s) {
     return applicable_maps(s.controls()).empty() ? describe_no_effect(s) : "";
   };
-  add(
-      "reset_view", "Reset view", "Show the whole matrix with default colours.", {{"R"}},
+}
+
+void add_reset_action(std::vector<Action>& list) {
+  add_action(
+      list, "reset_view", "Reset view", "Show the whole matrix with default colours.", {{"R"}},
       [](State& s) {
         show_all(s.session.edit().view);
         s.session.edit().view.colour_end = ViewSettings().colour_end;
         s.session.edit().view.colour_map = ViewSettings().colour_map;
       },
       has_trace);
+}
+
+}  // namespace
+
+void add_view_actions(std::vector<Action>& list) {
+  add_view_choices(list);
+  add_layer_and_head_actions(list);
+  add_zoom_actions(list);
+  add_play_actions(list);
+  add_colour_end_action(list);
+  add_token_actions(list);
+  add_colour_map_action(list);
+  add_reset_action(list);
 }
 
 }  // namespace attnscope::window

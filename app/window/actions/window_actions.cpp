@@ -20,9 +20,7 @@ void change_scale(State& s, double factor) {
   }
 }
 
-}  // namespace
-
-void add_window_actions(std::vector<Action>& list) {
+void add_presentation_actions(std::vector<Action>& list) {
   list.push_back(
       {"present",
        "Presentation",
@@ -60,6 +58,9 @@ void add_window_actions(std::vector<Action>& list) {
     if (!s.presentation.is_on) return "Not presenting: F5 starts a presentation.";
     return s.presentation.monitors > 1 ? "" : "There is only one monitor.";
   };
+}
+
+void add_appearance_actions(std::vector<Action>& list) {
   list.push_back({"panels",
                   "Side panels",
                   "Show or hide everything except the picture.",
@@ -102,6 +103,9 @@ void add_window_actions(std::vector<Action>& list) {
                   [](State& s) { s.settings.dark = !s.settings.dark; },
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.dark; }});
+}
+
+void add_size_actions(std::vector<Action>& list) {
   list.push_back({"larger",
                   "Larger",
                   "Make everything larger.",
@@ -138,6 +142,9 @@ void add_window_actions(std::vector<Action>& list) {
                   [](const State& s) {
                     return s.presentation.is_on ? s.presentation.zoom != 1 : s.settings.scale != 0;
                   }});
+}
+
+void add_motion_action(std::vector<Action>& list) {
   list.push_back({"reduced_motion",
                   "Reduced motion",
                   "Change pictures immediately, without fading.",
@@ -147,6 +154,9 @@ void add_window_actions(std::vector<Action>& list) {
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.reduced_motion; }});
   list.back().starts_group = true;
+}
+
+void add_memory_actions(std::vector<Action>& list) {
   for (const double megabytes : {0.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0}) {
     const double bytes =
         megabytes > 0 ? megabytes * 1048576 : static_cast<double>(default_memory_budget());
@@ -161,6 +171,16 @@ void add_window_actions(std::vector<Action>& list) {
          [megabytes](const State& s) { return s.settings.memory == megabytes; }});
     list.back().starts_group = megabytes == 0;
   }
+}
+
+}  // namespace
+
+void add_window_actions(std::vector<Action>& list) {
+  add_presentation_actions(list);
+  add_appearance_actions(list);
+  add_size_actions(list);
+  add_motion_action(list);
+  add_memory_actions(list);
 }
 
 void add_help_actions(std::vector<Action>& list) {
