@@ -3,6 +3,7 @@
 
 #include "app/window/panels/parameter_panel.h"
 #include "app/window/panels/stage_pair.h"
+#include "app/window/panels/view_toolbar.h"
 #include "app/window/state.h"
 #include "app/window/widgets/painter.h"
 #include "app/window/widgets/ui.h"
@@ -38,6 +39,7 @@ struct Picture {
   ViewLayout layout;
   std::string problem;       // reason why there is no layout; empty if there is one
   ParameterWidgets widgets;  // widgets of the view's parameters
+  HeadNotes head_notes;
   StagePairs pairs;
   PixelBox box;  // position in the last frame, in pixels; zero width: not drawn
   PreviousPicture previous;

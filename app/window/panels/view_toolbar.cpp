@@ -136,21 +136,33 @@ void draw_tabs(Ui& ui, State& state) {
   ImGui::Dummy({0, ui.px(2)});
 }
 
-// Type of a head, drawn next to its number; only for maps small enough to measure in each frame.
-RowNote head_note(const State& state, Index layer, Index head) {
+// Type of a head, drawn next to its number; only for maps small enough to measure within a frame.
+RowNote head_note(const Trace& trace, const HeadRef& ref) {
   constexpr Index kMaxWeights = Index{1} << 18;
   constexpr double kNoteOffset = 64;  // units
-  const Trace* trace = state.edited_trace();
   Index group_head = 0;
-  const AttentionTap* tap =
-      trace != nullptr ? trace->find({layer, head, state.part()}, &group_head) : nullptr;
+  const AttentionTap* tap = trace.find(ref, &group_head);
   const bool is_measurable = tap != nullptr && tap->stores_map() && tap->result.device == nullptr &&
                              tap->queries() * tap->keys() <= kMaxWeights;
   if (!is_measurable || is_signed(*tap, group_head)) return {};
   return {
-      head_name(head_statistics(*trace, *tap, group_head), head_baseline(*trace, *tap, group_head))
+      head_name(head_statistics(trace, *tap, group_head), head_baseline(trace, *tap, group_head))
           .badge,
       kNoteOffset};
+}
+
+// Measures all heads of the layer if the notes describe other heads.
+const RowNote& cached_note(const State& state, Index layer, Index head, HeadNotes& notes) {
+  const std::shared_ptr<const Trace> trace =
+      state.edits_b() ? state.run.reference() : state.run.trace;
+  const TracePart part = state.part();
+  if (notes.trace.lock() != trace || notes.layer != layer || notes.part != part) {
+    notes = {trace, layer, part, {}};
+    for (Index h = 0; h < state.heads(); ++h) {
+      notes.heads.push_back(head_note(*trace, {layer, h, part}));
+    }
+  }
+  return notes.heads[static_cast<std::size_t>(head)];
 }
 
 // Draws "‹ Layer 2 ›": the arrows run actions, the middle opens a list. Numbers start at 0, as on
@@ -472,7 +484,7 @@ void draw_texts_button(Ui& ui, State& state, const ViewControls& controls) {
 
 }  // namespace
 
-void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
+void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets, HeadNotes& notes) {
   draw_tabs(ui, state);
   const Index old_layer = state.edited().view.layer, old_head = state.edited().view.head;
   Index layer = old_layer, head = old_head;
@@ -480,7 +492,7 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
                layer);
   ImGui::SameLine(0, ui.px(14));
   draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state, head,
-               [&](Index i) { return head_note(state, old_layer, i); });
+               [&](Index i) { return cached_note(state, old_layer, i, notes); });
   if (layer != old_layer || head != old_head) state.select_head(layer, head);
   draw_part_chooser(ui, state);
   const ViewControls controls = drawn_controls(ui, state);

@@ -7,7 +7,15 @@
 
 namespace attnscope::window {
 
+// Cached notes of the list of heads: measuring all heads of a layer in each frame would be slow.
+struct HeadNotes {
+  std::weak_ptr<const Trace> trace;  // weak, so that it does not keep unused traces
+  Index layer = -1;
+  TracePart part;
+  std::vector<RowNote> heads;  // by head
+};
+
 // `widgets`: widgets of the view's parameters.
-void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets);
+void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets, HeadNotes& notes);
 
 }  // namespace attnscope::window
