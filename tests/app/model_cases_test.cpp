@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/base/json.h"
+#include "core/base/lower_case.h"
 #include "core/tensor/safetensors.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
@@ -126,12 +127,8 @@ void expect_tensors(const SafetensorsFile& actual, const SafetensorsFile& expect
 void expect_refusal(const ProcessResult& result, const Case& model_case) {
   EXPECT_EQ(result.status, 2) << result.err;
   EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
-  const auto lower = [](std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-  };
-  EXPECT_NE(lower(result.err).find(lower(model_case.expected_word())), std::string::npos)
-      << result.err;
+  const std::string expected = lower_case(model_case.expected_word());
+  EXPECT_NE(lower_case(result.err).find(expected), std::string::npos) << result.err;
   EXPECT_FALSE(fs::exists(model_case.out()));
 }
 
