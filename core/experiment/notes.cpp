@@ -8,6 +8,7 @@
 
 #include "core/analysis/sinks.h"
 #include "core/base/join_words.h"
+#include "core/base/lower_case.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
@@ -37,9 +38,8 @@ std::string short_name(std::string name) {
 std::string to_phrase(std::string phrase) {
   if (phrase.ends_with('.')) phrase.pop_back();
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
-  if (phrase.size() > 1 && phrase[0] >= 'A' && phrase[0] <= 'Z' &&
-      (is_lower(phrase[1]) || phrase[1] == ' ')) {
-    phrase[0] = static_cast<char>(phrase[0] - 'A' + 'a');
+  if (phrase.size() > 1 && (is_lower(phrase[1]) || phrase[1] == ' ')) {
+    phrase[0] = lower_case(phrase[0]);
   }
   return phrase;
 }
