@@ -5,7 +5,7 @@
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
-#include "core/model/exits.h"
+#include "core/view/depth/depth_controls.h"
 #include "core/view/depth/depth_data.h"
 #include "core/view/depth/exit_legend.h"
 #include "core/view/depth/exit_picture.h"
@@ -41,8 +41,6 @@ constexpr double kMinRows = 4;                 // minimum number of rows if othe
 constexpr double kNoteLine = 1.2;              // em, height of the note about omitted rows
 constexpr double kMinMarked = 3;               // pixels: minimum size of cells whose exit is marked
 constexpr double kVeil = 0.6;                  // opacity of the veil over cells after an exit
-constexpr double kMinWord = 2.5;               // em: minimum width of cells with a prediction
-constexpr double kGoodWord = 4.5;              // em: width of cells if layers are omitted
 constexpr double kAgreement = 1.7;             // em: height of the row of shares below the cells
 constexpr double kAgreementGap = 0.3;          // em: space above that row
 constexpr double kMinHeightForAgreement = 20;  // em
@@ -97,14 +95,6 @@ class Depth {
 
   const std::string& rule() const { return exits_.rule; }
 
-  // Omits the agreement if layers were skipped, because it is unknown then.
-  std::string summary() const {
-    const ExitSummary s = exit_summary(lens(), exits_.layers);
-    if (exits_.skipped) return percent(s.saved) + " of layers skipped";
-    return percent(s.agreement) + " of tokens exit with the last layer's prediction, and " +
-           percent(s.saved) + " of layers could be skipped";
-  }
-
   std::string caption_text() const {
     const std::string exit = exits_.skipped
                                  ? "the layer after which the token exited (" + rule() +
@@ -113,26 +103,7 @@ class Depth {
     return caption(trace_, std::string(is_masked_ ? "The token for each place" : "The next token") +
                                " that each layer's state gives through the final norm and "
                                "the output projection; bold: as the last layer; outlined: " +
-                               exit + ". " + summary() + ".");
-  }
-
-  // Sets titles and layer numbers; "2·0": layer 0 in step 2 of a recurrence over depth.
-  void set_layer_axis(TokenAxis& axis) const {
-    axis.titles = {"prediction of layer", "layer"};
-    const std::vector<HeadRef> sequence = trace_.layer_sequence(trace_.part({}));
-    const bool has_steps = trace_.parts.step && static_cast<Index>(sequence.size()) == layers();
-    if (has_steps) axis.titles = {"prediction of step·layer", "step·layer"};
-    if (column_count() < layers()) {
-      const std::string count =
-          " (" + std::to_string(column_count()) + " of " + std::to_string(layers());
-      axis.titles.insert(axis.titles.begin(),
-                         {axis.titles.front() + count + " layers)", "layer" + count + ")"});
-    }
-    for (const Index n : columns_) {
-      const HeadRef layer = has_steps ? sequence[static_cast<std::size_t>(n)] : HeadRef{n};
-      const std::string step = has_steps ? std::to_string(layer.part.step) + "·" : "";
-      axis.labels.push_back(step + std::to_string(layer.layer));
-    }
+                               exit + ". " + exits_sentence(exits_, lens()) + ".");
   }
 
   bool place(const Box& inside) {
@@ -147,8 +118,8 @@ class Depth {
     const double max_depth = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
     m.left = axis_depth_left(page_, m.rows, max_depth);
     const double available = inside.width - m.left - colour_bar_width(page_);
-    choose_columns(available);
-    set_layer_axis(m.columns);
+    columns_ = shown_layers(input_, layers(), available / em());
+    m.columns = layer_axis(trace_, columns_, layers());
     const double width =
         std::min(available, static_cast<double>(column_count()) * kLargestColumn * em());
     m.top = axis_depth_top(page_, m.columns, std::max(width, em()), max_depth);
@@ -178,26 +149,6 @@ class Depth {
     return true;
   }
 
-  // Selects the layers to show. Shows all layers if their predictions fit, else every n-th layer
-  // counted from the last one, the first layer and the selected layer.
-  void choose_columns(double width) {
-    const Values values = view_values(input_.session.view, "depth");
-    const auto columns = [&](Index step) {
-      std::vector<Index> list;
-      for (Index layer = 0; layer < layers(); ++layer) {
-        const bool is_kept = layer == 0 || layer == input_.session.view.layer;
-        if (is_kept || (layers() - 1 - layer) % step == 0) list.push_back(layer);
-      }
-      return list;
-    };
-    columns_ = columns(values.has("every") ? values.integer("every") : 1);
-    const double narrowest = kMinWord * em();
-    if (values.has("every") || static_cast<double>(layers()) * narrowest <= width) return;
-    Index step = 1;
-    while (step < layers() && static_cast<double>(column_count()) * kGoodWord * em() > width) {
-      columns_ = columns(++step);
-    }
-  }
   Index column_count() const { return static_cast<Index>(columns_.size()); }
   Index layer_of(Index column) const { return columns_[static_cast<std::size_t>(column)]; }
 
@@ -228,26 +179,8 @@ class Depth {
   }
 
   void draw_summary() {
-    const ExitSummary s = exit_summary(lens(), exits_.layers);
-    const std::string saved = percent(s.saved), agree = percent(s.agreement);
-    const Point at{text_.x, text_.y + 0.6 * em()};
-    if (exits_.skipped) {
-      page_.text(at,
-                 page_.fitting({"Exit by " + rule() + ": " + summary() + ".",
-                                rule() + ": " + summary(), saved + " of layers skipped"},
-                               em(), text_.width),
-                 em());
-      return;
-    }
-    page_.text(
-        at,
-        page_.fitting({"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
-                       rule() + ": " + agree + " with the last layer's prediction, " + saved +
-                           " of layers could be skipped",
-                       rule() + ": " + agree + " agree, " + saved + " could be skipped",
-                       agree + " agree, " + saved + " could be skipped"},
-                      em(), text_.width),
-        em());
+    page_.text({text_.x, text_.y + 0.6 * em()},
+               page_.fitting(exit_headlines(exits_, lens()), em(), text_.width), em());
   }
 
   void draw_text() {
@@ -472,107 +405,12 @@ class Depth {
   Index last_rows_ = 0;           // number of rows at the end if earlier rows are omitted; else 0
 };
 
-// Removes controls that the selected picture (exits or logit lens) does not use.
-void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  controls.layer = controls.head = controls.part = false;
-  controls.colours = ViewControls::Colours::Sequential;
-  controls.colour_ends = stretched_ends();
-  if (trace == nullptr) return;
-  const auto remove_parameters = [&](std::initializer_list<const char*> keys) {
-    std::erase_if(controls.parameters,
-                  [&](const Parameter& p) { return std::ranges::find(keys, p.key) != keys.end(); });
-  };
-  const bool has_exits = trace->config && trace->config->exits;
-  if (!has_exits) remove_parameters({"show", "decay"});
-  if (shows_exits(settings, *trace)) {
-    remove_parameters({"measure", "colour", "every"});
-    for (Parameter& p : controls.parameters) {
-      if (p.key != "threshold") continue;
-      p.initial = exit_threshold(Values());
-      p.unset_label = brief(exit_threshold(Values()));
-    }
-    controls.hide_colours();
-    const ExitRule& rule = exit_rule(trace->config->exits->id);
-    if (!rule.confidence) controls.idle["threshold"] = rule.label + ": uses no threshold.";
-    if (!rule.decays) controls.idle["decay"] = rule.label + ": the threshold is constant.";
-    if (skipped_layers(*trace) && rule.confidence) {
-      controls.idle["threshold"] =
-          "In this run tokens exit at the threshold set next to the model. Drag the line, or set "
-          "it there.";
-    }
-    return;
-  }
-  if (has_exits) remove_parameters({"decay"});
-  if (!skipped_layers(*trace)) return;
-  for (const char* key : {"measure", "threshold"}) {
-    controls.idle[key] = "In this run tokens exited by the model's own rule.";
-  }
-}
-
 // Threshold and decay of the exits that the picture shows.
 std::optional<FindingSettings> exit_settings(const RunView& run_view) {
   const Values values = view_values(run_view.view, "depth");
   ExitSettings settings{run_view.run.exit.value_or(exit_threshold(values))};
   if (values.has("decay")) settings.decay = values.real("decay");
   return settings;
-}
-
-std::vector<Parameter> parameters() {
-  return {
-      {.key = "show",
-       .label = "Show",
-       .help = "For a model with early exits: where its tokens exit and how much that saves, "
-               "or the logit lens.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("exits"),
-       .choices = {"exits", "layers"}},
-      {.key = "measure",
-       .label = "Confidence",
-       .help = "Confidence of a layer: the margin between its two most likely tokens, the "
-               "probability of the most likely one, or the cosine similarity of its state to "
-               "the previous layer's (saturation).",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("margin"),
-       .choices = {"margin", "probability", "saturation"}},
-      {.key = "threshold",
-       .symbol = "λ",
-       .label = "Threshold",
-       .help = "A token exits after the first layer that is at least this confident. Automatic: "
-               "the lowest threshold from which on at least " +
-               percent(kDefaultAgreement) +
-               " of tokens exit with the last layer's prediction; for a model with early exits, " +
-               brief(exit_threshold(Values())) + ".",
-       .kind = Parameter::Kind::Real,
-       .optional = true,
-       .initial = 0.9,
-       .limits = {.min = 0, .max = 1},
-       .slider = {.min = 0, .max = 1}},
-      {.key = "decay",
-       .symbol = "τ",
-       .label = "Decay",
-       .help = "Decay of the exit threshold along the text; 0: constant.",
-       .kind = Parameter::Kind::Real,
-       .optional = true,
-       .unset_label = "the model's",
-       .initial = 0.0,
-       .limits = {.min = 0, .max = Parameter::kMaxReal},
-       .slider = {.min = 0, .max = 8}},
-      {.key = "every",
-       .label = "Layer step",
-       .help = "Show every n-th layer, with the first, the last and the selected one. Automatic: "
-               "as many layers as have space for their predictions; 1: all layers.",
-       .kind = Parameter::Kind::Integer,
-       .optional = true,
-       .initial = Index{1},
-       .limits = {.min = 1, .max = 1000},
-       .slider = {.min = 1, .max = 16}},
-      {.key = "colour",
-       .label = "Colour by",
-       .help = "The probability that each layer gives to its own prediction, or to the last "
-               "layer's prediction.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("probability"),
-       .choices = {"probability", "last guess"}}};
 }
 
 }  // namespace
@@ -605,7 +443,7 @@ View depth_view() {
       .findings = {{Findings::lens.id},
                    {Findings::exits.id},
                    {Findings::exit_work.id, exit_settings}},
-      .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
+      .options = depth_options(),
       .content = {.objection = [](const Trace& trace) -> std::string {
         if (trace.is_imported) return "The attention was read from a file: there are no layers.";
         if (!predicts_next_tokens(trace)) return kPredictsActions;

@@ -98,6 +98,68 @@ ShownExits shown_exits(const ViewInput& input, const LogitLens& lens) {
           values.choice("measure") + " ≥ " + brief(threshold, 3)};
 }
 
+std::string exits_sentence(const ShownExits& exits, const LogitLens& lens) {
+  const ExitSummary s = exit_summary(lens, exits.layers);
+  if (exits.skipped) return percent(s.saved) + " of layers skipped";
+  return percent(s.agreement) + " of tokens exit with the last layer's prediction, and " +
+         percent(s.saved) + " of layers could be skipped";
+}
+
+std::vector<std::string> exit_headlines(const ShownExits& exits, const LogitLens& lens) {
+  const ExitSummary s = exit_summary(lens, exits.layers);
+  const std::string saved = percent(s.saved), agree = percent(s.agreement);
+  const std::string sentence = exits_sentence(exits, lens), &rule = exits.rule;
+  if (exits.skipped) {
+    return {"Exit by " + rule + ": " + sentence + ".", rule + ": " + sentence,
+            saved + " of layers skipped"};
+  }
+  return {"Exit at " + rule + ": " + sentence + ".", rule + ": " + sentence,
+          rule + ": " + agree + " with the last layer's prediction, " + saved +
+              " of layers could be skipped",
+          rule + ": " + agree + " agree, " + saved + " could be skipped",
+          agree + " agree, " + saved + " could be skipped"};
+}
+
+std::vector<Index> shown_layers(const ViewInput& input, Index layers, double width) {
+  constexpr double kGoodWord = 4.5;  // em: width of cells if layers are omitted
+  const Values values = view_values(input.session.view, "depth");
+  const auto columns = [&](Index step) {
+    std::vector<Index> list;
+    for (Index layer = 0; layer < layers; ++layer) {
+      const bool is_kept = layer == 0 || layer == input.session.view.layer;
+      if (is_kept || (layers - 1 - layer) % step == 0) list.push_back(layer);
+    }
+    return list;
+  };
+  std::vector<Index> shown = columns(values.has("every") ? values.integer("every") : 1);
+  if (values.has("every") || static_cast<double>(layers) * kMinWord <= width) return shown;
+  Index step = 1;
+  while (step < layers && kGoodWord * static_cast<double>(shown.size()) > width) {
+    shown = columns(++step);
+  }
+  return shown;
+}
+
+TokenAxis layer_axis(const Trace& trace, const std::vector<Index>& columns, Index layers) {
+  TokenAxis axis;
+  const auto shown = static_cast<Index>(columns.size());
+  axis.titles = {"prediction of layer", "layer"};
+  const std::vector<HeadRef> sequence = trace.layer_sequence(trace.part({}));
+  const bool has_steps = trace.parts.step && static_cast<Index>(sequence.size()) == layers;
+  if (has_steps) axis.titles = {"prediction of step·layer", "step·layer"};
+  if (shown < layers) {
+    const std::string count = " (" + std::to_string(shown) + " of " + std::to_string(layers);
+    axis.titles.insert(axis.titles.begin(),
+                       {axis.titles.front() + count + " layers)", "layer" + count + ")"});
+  }
+  for (const Index n : columns) {
+    const HeadRef layer = has_steps ? sequence[static_cast<std::size_t>(n)] : HeadRef{n};
+    const std::string step = has_steps ? std::to_string(layer.part.step) + "·" : "";
+    axis.labels.push_back(step + std::to_string(layer.layer));
+  }
+  return axis;
+}
+
 ViewData depth_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   if (!predicts_next_tokens(trace)) throw InputError(std::string("depth: ") + kPredictsActions);

@@ -1,8 +1,8 @@
-// Numbers behind the Depth view.
+// Numbers, shown layers and headline of the Depth view.
 #pragma once
 
 #include "core/model/logit_lens.h"
-#include "core/view/view.h"
+#include "core/view/parts/token_axis.h"
 
 namespace attnscope {
 
@@ -23,6 +23,18 @@ struct ShownExits {
 };
 ShownExits shown_exits(const ViewInput& input, const LogitLens& lens);
 bool skipped_layers(const Trace& trace);
+// Savings, and agreement with the last layer unless layers were skipped: it is unknown then.
+std::string exits_sentence(const ShownExits& exits, const LogitLens& lens);
+// Headlines with the rule and the same numbers, longest first.
+std::vector<std::string> exit_headlines(const ShownExits& exits, const LogitLens& lens);
+
+inline constexpr double kMinWord = 2.5;  // em: minimum width of cells with a prediction
+
+// All layers if their predictions fit in `width` (em), else every n-th layer counted from the last
+// one, the first layer and the selected layer. Ascending.
+std::vector<Index> shown_layers(const ViewInput& input, Index layers, double width);
+// Titles and layer numbers of these columns; "2·0": layer 0 in step 2 of a recurrence over depth.
+TokenAxis layer_axis(const Trace& trace, const std::vector<Index>& columns, Index layers);
 
 // Three matrices. "guesses": a row for each visible position and layer, labelled by the prediction.
 // "exits": a row for each visible position. "shares": savings and agreement in the whole text.
