@@ -2,20 +2,14 @@
 // run without them.
 #include <algorithm>
 
-#include "core/model/sample.h"
 #include "core/view/intervene/intervene_clicks.h"
-#include "core/view/intervene/intervene_data.h"
 #include "core/view/intervene/intervene_parts.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/fact_table.h"
 #include "core/view/parts/focus.h"
-#include "core/view/parts/matrix_plot.h"
-#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/prediction_words.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/reading.h"
-#include "core/view/parts/token_bars.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -28,10 +22,9 @@ constexpr double kMinLabels = 4.2;  // em of token labels next to and above the 
 // Labels get up to kFullLabels (em), within kLabelShare of the width.
 constexpr double kFullLabels = 6;
 constexpr double kLabelShare = 0.14;
-constexpr double kHeading = 1.9;  // em: badge above a map
-constexpr double kGap = 1.6;      // em between maps and panels
-constexpr double kMinBars = 15;   // em: width of the column next to the maps
-constexpr double kMaxBars = 34;   // em
+constexpr double kGap = 1.6;     // em between maps and panels
+constexpr double kMinBars = 15;  // em: width of the column next to the maps
+constexpr double kMaxBars = 34;  // em
 // Bars may shrink the maps to this fraction of their width without bars.
 constexpr double kMinMapFraction = 0.65;
 // Panels are omitted if they would make the maps narrower than kMinMapSide and than kMinShare of
@@ -44,21 +37,6 @@ constexpr std::size_t kMaxLack = 6;  // lack_of() if switches, bars and facts ar
 constexpr double kChipLine = 1.9;    // em: row of replacement tokens
 constexpr double kMinHeight = 28;    // em: higher windows always reserve the row
 constexpr double kPanelFractions[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // sizes of panels to try
-
-// `count` tokens, taken in turn from the likeliest tokens of both runs.
-std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& first,
-                                            const std::vector<double>& second, std::size_t count) {
-  const auto limit = static_cast<Index>(count);
-  const std::vector<Candidate> lists[] = {likeliest(second, limit), likeliest(first, limit)};
-  std::vector<std::int32_t> ids;
-  for (std::size_t n = 0; n < count; ++n) {
-    for (const std::vector<Candidate>& list : lists) {
-      if (n >= list.size() || ids.size() >= count) continue;
-      if (std::find(ids.begin(), ids.end(), list[n].id) == ids.end()) ids.push_back(list[n].id);
-    }
-  }
-  return ids;
-}
 
 // Reason why interventions do not affect this attention; empty if they do.
 std::string objection_to_tap(const AttentionTap& tap) {
@@ -94,16 +72,17 @@ class InterveneLayout {
     if (runs_.is_pending) return page_.message(first.headline, first.advice);
     if (first.tap == nullptr)
       return page_.message(runs_.first_label + ": " + first.headline, first.advice);
-    const Box inside = page_.frame(picture_title(second_run_) + " · interventions", caption_text());
+    const Box inside = page_.frame(picture_title(second_run_) + " · interventions",
+                                   intervene_caption(input_, runs_));
     predicts_token_ = second_run_.logits.defined();
     facts_ = facts();
     set_axes();
     if (!place_all(inside)) return no_space(page_);
     draw_maps(first, second);
     draw_board();
-    draw_bars();
-    draw_facts();
-    draw_chips();
+    draw_next_token(page_, panels_.bars, runs_, position());
+    draw_quality(page_, panels_.facts, runs_, facts_);
+    append(draw_replacements(page_, chips_, runs_, settings_.pinned_query < 0 ? -1 : position()));
     draw_note();
     return finish();
   }
@@ -113,23 +92,6 @@ class InterveneLayout {
 
   Index position() const {
     return selected_position(settings_, second_run_, *runs_.second_tap.tap);
-  }
-
-  std::string caption_text() const {
-    std::string changes;
-    for (const Intervention& i : input_.session.run.interventions) {
-      changes += (changes.empty() ? "" : "; ") +
-                 describe(i, intervention_names(second_run_, runs_.second_tap.tap));
-    }
-    changes = changes.empty() ? "no changes." : changes + ".";
-    const std::string a = describe_head(second_run_, settings_);
-    if (!runs_.has_run_b) {
-      return caption(second_run_, capitalised(a) + ", before and after: " + changes);
-    }
-    const std::string b = describe_head(first_run_, runs_.first_view);
-    return caption(second_run_, capitalised(b) + ", in B (" + first_run_.model +
-                                    "; not A before its changes) and " + (a == b ? "" : a + ", ") +
-                                    "in A: " + changes);
   }
 
   std::vector<Fact> facts() const {
@@ -312,7 +274,7 @@ class InterveneLayout {
   // Upper limit of the maps' width, without their axes.
   double max_map_width() const {
     const double columns = is_stacked_ ? 1 : 2, rows = is_stacked_ ? 2 : 1;
-    const double border = kHeading * em() + horizontal_colour_bar_height(page_);
+    const double border = kMapHeading * em() + horizontal_colour_bar_height(page_);
     return std::min(maps_.width / columns, (maps_.height / rows - border) * aspect());
   }
 
@@ -341,7 +303,7 @@ class InterveneLayout {
       if (is_stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
       if (!right_.row_labels) right_.left = 0;
       sides = is_stacked_ ? left_.left : left_.left + gap + right_.left;
-      above = kHeading * em() + left_.top;
+      above = kMapHeading * em() + left_.top;
       border = rows * (above + below) + (is_stacked_ ? gap : 0);
       width = std::min(
           {width, (maps_.width - sides) / columns, (maps_.height - border) / rows * aspect()});
@@ -382,162 +344,18 @@ class InterveneLayout {
         is_off(input_.session.run.interventions, settings_.layer);
     std::vector<std::string> remarks;
     if (is_head_off) remarks = {"switched off: its output is not used", "switched off", "off"};
-    draw_map(left_, first, runs_.first_label, first_colour(), {});
-    draw_map(right_, second, runs_.second_label, second_colour(), remarks);
-    for (const Intervention& i : input_.session.run.interventions) draw_mark(i);
-  }
-
-  void draw_map(const MatrixPlot& map, const SelectedTap& selected, const std::string& badge,
-                Colour colour, const std::vector<std::string>& remarks) {
-    HeatMap cells = matrix_cells(map);
-    const ShownCells shown = set_cells(cells, input_, *selected.tap, selected.head);
-    exact_ = std::min(exact_, shown.exact);
-    const ColourRange range = colour_range(input_, cells, *selected.tap, selected.head,
-                                           is_signed(*selected.tap, selected.head), shown);
-    cells.least = range.least;
-    cells.most = range.most;
-    cells.colour_map = range.colour_map;
-    page_.add(cells);
-    cover_excluded(page_, matrix_cells(map), *selected.tap, selected.head);
-    draw_matrix_frame(page_, map, {});
-    const double y = map.plot.y - map.top - 0.45 * kHeading * em();
-    const double x = map.plot.x + draw_badge(page_, {map.plot.x, y}, badge, colour) + 0.5 * em();
-    page_.faint_text({x, y}, page_.fitting(remarks, em(), map.plot.right() - x), em());
-    std::vector<std::string> names{"attention weight", "weight"};
-    if (map.pooled()) names.insert(names.begin(), "attention weight, max-pooled");
-    draw_horizontal_colour_bar(page_, {map.plot.x, map.plot.bottom() + 0.6 * em()}, map.plot.width,
-                               range, names);
-  }
-
-  // Outlines pairs that `change` forbids or forces in the selected head; crosses forbidden ones.
-  void draw_mark(const Intervention& change) {
-    const bool changes_pair =
-        change.kind == Intervention::Kind::Forbid || change.kind == Intervention::Kind::Force;
-    const bool applies_to_head = (change.layer < 0 || change.layer == settings_.layer) &&
-                                 (change.head < 0 || change.head == settings_.head);
-    if (!changes_pair || !applies_to_head) return;
-    const MatrixPlot& map = right_;
-    const double cell_width = map.plot.width / map.width,
-                 cell_height = map.plot.height / map.height;
-    const double first_row = change.query >= 0 ? static_cast<double>(change.query) : 0;
-    const double rows = change.query >= 0 ? 1 : static_cast<double>(map.rows.count());
-    const Box box{map.plot.x + (static_cast<double>(change.key) - map.column) * cell_width,
-                  map.plot.y + (first_row - map.row) * cell_height, cell_width, rows * cell_height};
-    const Colour colour = page_.theme().accent;
-    page_.add(Clip{map.plot});
-    page_.add(OutlinedBox{box, colour, 1.5});
-    if (change.kind == Intervention::Kind::Forbid && change.query >= 0) {
-      page_.add(Line{{{box.x, box.y}, {box.right(), box.bottom()}}, colour, 1});
-    }
-    page_.add(Clip{});
+    exact_ = draw_run_map(page_, left_, first, runs_.first_label, first_colour(), {});
+    exact_ = std::min(
+        exact_, draw_run_map(page_, right_, second, runs_.second_label, second_colour(), remarks));
+    for (const Intervention& i : input_.session.run.interventions) draw_change(page_, right_, i);
   }
 
   void draw_board() {
     if (panels_.board.width <= 0) return;
-    std::vector<Handle> handles =
-        draw_switch_board(page_, panels_.board_corner, panels_.board, second_run_);
+    append(draw_switch_board(page_, panels_.board_corner, panels_.board, second_run_));
+  }
+  void append(const std::vector<Handle>& handles) {
     handles_.insert(handles_.end(), handles.begin(), handles.end());
-  }
-
-  void draw_bars() {
-    const std::vector<double> first = next_token_probabilities(first_run_, position());
-    const std::vector<double> second = next_token_probabilities(second_run_, position());
-    if (first.empty() || first.size() != second.size() ||
-        panels_.bars.height < kMinBarsHeight * em()) {
-      return;
-    }
-    TokenBars bars;
-    bars.two = true;
-    bars.first = first_colour();
-    bars.second = second_colour();
-    const std::size_t rows =
-        std::clamp<std::size_t>(bars_that_fit(page_, panels_.bars), 1, kMaxTokenBars);
-    std::vector<std::int32_t> ids = likeliest_of_both(first, second, rows);
-    if (ids.empty()) return;
-    const auto larger = [&](std::int32_t id) {
-      const auto index = static_cast<std::size_t>(id);
-      return std::max(first[index], second[index]);
-    };
-    std::stable_sort(ids.begin(), ids.end(),
-                     [&](std::int32_t a, std::int32_t b) { return larger(a) > larger(b); });
-    bars.most = larger(ids.front());
-    for (const std::int32_t id : ids) {
-      const auto index = static_cast<std::size_t>(id);
-      bars.bars.push_back({token_label(second_run_, id), first[index], second[index]});
-    }
-    const std::string& label = second_run_.tokens[static_cast<std::size_t>(position())].label;
-    page_.text(
-        {panels_.bars.x, panels_.bars.y + 0.6 * em()},
-        page_.fitting(predicts_masked_tokens(second_run_)
-                          ? std::vector<std::string>{"Predictions in place of “" + label + "”",
-                                                     "In place of “" + label + "”", "This place"}
-                          : std::vector<std::string>{"Predictions after “" + label + "”",
-                                                     "After “" + label + "”", "Next token", "Next"},
-                      em(), panels_.bars.width),
-        em());
-    const double title_height = kBarsTitle * em();
-    const Box box{panels_.bars.x, panels_.bars.y + title_height, panels_.bars.width,
-                  panels_.bars.height - title_height};
-    draw_token_bars(page_, box, bars);
-  }
-
-  void draw_facts() {
-    if (panels_.facts.width <= 0) return;
-    const bool too_low = panels_.facts.height + 1e-6 < fact_table_height(page_, facts_.size());
-    if (too_low || !do_facts_fit_as_table(page_, facts_, panels_.facts.width)) {
-      double y = panels_.facts.y + kFactLine / 2 * em();
-      for (const Fact& fact : facts_) {
-        page_.text({panels_.facts.x, y},
-                   page_.fitting(fact_lines(fact), page_.small(), panels_.facts.width),
-                   page_.small());
-        y += kFactLine * em();
-      }
-      return;
-    }
-    draw_fact_table(page_, panels_.facts, runs_.first_label, runs_.second_label, facts_);
-  }
-
-  void draw_chips() {
-    if (chips_.width <= 0 || !can_replace(second_run_)) return;
-    const Index pinned = settings_.pinned_query < 0 ? -1 : position();
-    if (pinned < 0) {
-      page_.faint_text(
-          {chips_.x, chips_.y + chips_.height / 2},
-          page_.fitting({"Click a token next to the maps to replace it.", "Click a token: replace"},
-                        page_.small(), chips_.width),
-          page_.small());
-      return;
-    }
-    if (pinned >= static_cast<Index>(first_run_.tokens.size()) ||
-        first_run_.tokens.size() != second_run_.tokens.size()) {
-      return;
-    }
-    const TraceToken& original = first_run_.tokens[static_cast<std::size_t>(pinned)];
-    const std::int32_t current_id = second_run_.tokens[static_cast<std::size_t>(pinned)].id;
-    double x = chips_.x;
-    const double y = chips_.y + chips_.height / 2;
-    const std::string prefix = "Token " + std::to_string(pinned) + ":";
-    page_.faint_text({x, y}, prefix, em());
-    x += page_.width_of(prefix, em()) + 0.6 * em();
-    std::vector<std::int32_t> ids = replacement_candidates(first_run_, pinned);
-    ids.insert(ids.begin(), original.id);
-    for (const std::int32_t id : ids) {
-      const std::string label = id == original.id ? original.label : token_label(first_run_, id);
-      const double width = page_.width_of(label, em()) + em();
-      if (x + width > chips_.right()) break;
-      const bool is_current = id == current_id;
-      const Box box{x, y - 0.75 * em(), width, 1.5 * em()};
-      const Colour fill = is_current ? page_.theme().accent
-                                     : blend(page_.theme().background, page_.theme().line, 0.45);
-      page_.add(FilledBox{box, fill, 0.3 * em()});
-      page_.add(Text{{x + width / 2, y},
-                     label,
-                     is_current ? ink_on(fill) : page_.theme().text,
-                     em(),
-                     Align::Middle});
-      handles_.push_back(replacement_handle(box, pinned, id == original.id ? -1 : id));
-      x += width + 0.4 * em();
-    }
   }
 
   ViewLayout finish() {

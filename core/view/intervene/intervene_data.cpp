@@ -89,6 +89,23 @@ TwoRuns::TwoRuns(const ViewInput& input)
       first_tap(is_pending ? computing_message() : find_tap(first_run, first_view)),
       second_tap(find_tap(second_run, input.session.view)) {}
 
+std::string intervene_caption(const ViewInput& input, const TwoRuns& runs) {
+  std::string changes;
+  for (const Intervention& i : input.session.run.interventions) {
+    changes += (changes.empty() ? "" : "; ") +
+               describe(i, intervention_names(runs.second_run, runs.second_tap.tap));
+  }
+  changes = changes.empty() ? "no changes." : changes + ".";
+  const std::string a = describe_head(runs.second_run, input.session.view);
+  if (!runs.has_run_b) {
+    return caption(runs.second_run, capitalised(a) + ", before and after: " + changes);
+  }
+  const std::string b = describe_head(runs.first_run, runs.first_view);
+  return caption(runs.second_run, capitalised(b) + ", in B (" + runs.first_run.model +
+                                      "; not A before its changes) and " +
+                                      (a == b ? "" : a + ", ") + "in A: " + changes);
+}
+
 ViewData intervene_data(const ViewInput& input) {
   const TwoRuns runs(input);
   ViewData data{{exported_weights(input, runs.first_run, runs.first_tap, runs.first_label),

@@ -1,4 +1,4 @@
-// Runs compared by the Intervene view, and the numbers that it exports.
+// Runs compared by the Intervene view, their description and their numbers.
 #pragma once
 
 #include <string>
@@ -19,6 +19,9 @@ struct TwoRuns {
   std::string first_label, second_label;  // "before", "after"
   SelectedTap first_tap, second_tap;
 };
+
+// Caption: the heads of both runs, and the changes.
+std::string intervene_caption(const ViewInput& input, const TwoRuns& runs);
 
 // Attention, next-token probabilities and perplexity of both runs.
 ViewData intervene_data(const ViewInput& input);

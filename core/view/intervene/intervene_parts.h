@@ -1,15 +1,16 @@
-// Panels of the Intervene view next to its maps: switches, next token, prediction quality.
+// Parts of the Intervene view: maps, and panels with switches, next token, prediction quality.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "core/view/intervene/intervene_data.h"
 #include "core/view/intervene/switch_board.h"
 #include "core/view/parts/fact_table.h"
+#include "core/view/parts/matrix_plot.h"
 
 namespace attnscope {
 
-inline constexpr std::size_t kMaxTokenBars = 8;
 inline constexpr std::size_t kMinTokenBars = 4;  // minimum unless space is short
 
 struct PanelContent {
@@ -33,15 +34,25 @@ PanelLayout place_column(const Page& page, const Box& box, const PanelContent& c
 PanelLayout place_row(const Page& page, const Box& box, const PanelContent& content);
 void move_down(PanelLayout& parts, double distance);
 
-// True if the facts fit as a table; otherwise each fact is drawn as a line of text.
-bool do_facts_fit_as_table(const Page& page, const std::vector<Fact>& facts, double width);
-// Texts for the line of a fact, longest first: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
-std::vector<std::string> fact_lines(const Fact& fact);
-
 std::size_t bars_that_fit(const Page& page, const Box& bars);
 
-inline constexpr double kBarsTitle = 1.7;    // em: title above the bars
-inline constexpr double kMinBarsHeight = 3;  // em, including the title
-inline constexpr double kFactLine = 1.35;    // em: line of a fact outside a table
+inline constexpr double kMapHeading = 1.9;  // em: badge above a map
+
+// Draws the map of one run below its badge. `remarks`: texts next to the badge, longest first.
+// Returns the fraction of exact values.
+double draw_run_map(Page& page, const MatrixPlot& map, const SelectedTap& selected,
+                    const std::string& badge, Colour colour,
+                    const std::vector<std::string>& remarks);
+// Outlines pairs that `change` forbids or forces in the selected head; crosses forbidden ones.
+void draw_change(Page& page, const MatrixPlot& map, const Intervention& change);
+
+// Draws the likeliest next tokens of both runs after the token at `position`.
+void draw_next_token(Page& page, const Box& box, const TwoRuns& runs, Index position);
+// Draws the facts as a table, or as lines if the box is too small.
+void draw_quality(Page& page, const Box& box, const TwoRuns& runs, const std::vector<Fact>& facts);
+// Draws the tokens that can replace the token at `pinned` (-1: none, draws a hint instead), and
+// returns a handle for each.
+std::vector<Handle> draw_replacements(Page& page, const Box& line, const TwoRuns& runs,
+                                      Index pinned);
 
 }  // namespace attnscope
