@@ -306,7 +306,7 @@ std::string suggested_name(const CLI::App& program, const std::string& message) 
   return suggestion(typed, names);
 }
 
-// Option that avoids `refusal`, in brackets: " (--no-causal)"; empty if no option is known.
+// Option that avoids `refusal`: "; use --no-causal"; empty if no option is known.
 std::string suggested_option(const CLI::App& program, const std::string& refusal) {
   struct Suggestion {
     const char *key, *expected, *option, *text;
@@ -320,7 +320,7 @@ std::string suggested_option(const CLI::App& program, const std::string& refusal
       if (refusal.find(suggestion.key) != std::string::npos &&
           refusal.find(suggestion.expected) != std::string::npos &&
           command->get_option_no_throw(suggestion.option) != nullptr) {
-        return std::string(" (") + suggestion.text + ")";
+        return std::string("; use ") + suggestion.text;
       }
     }
   }

@@ -102,17 +102,18 @@ bool is_pair_encoding(const Encoding& encoding) {
 std::string combination_refusal(const Variant& variant, const Encoding& encoding,
                                 const Values& values) {
   if (variant.encodings.relative_only && encoding.absolute) {
-    return "position.type: " + encoding.id + " has absolute positions, unlike the memory of " +
-           variant.id + "; expected a relative encoding or none";
+    return "position.type: expected a relative encoding or none, found " + encoding.id + " (" +
+           encoding.id + " has absolute positions, unlike the memory of " + variant.id + ")";
   }
   const bool accepts_rotation = variant.encodings.accepts_rotary && encoding.rotate;
   if (is_pair_encoding(encoding) && !variant.encodings.accepts_pairs(values) && !accepts_rotation) {
-    return "position.type: " + variant.label + " " + variant.encodings.pairs_refusal + ", so " +
-           encoding.label.substr(0, encoding.label.find(',')) + " has nothing to " +
-           (encoding.rotate ? "rotate" : "change") + "; expected none, " +
+    return std::string("position.type: expected none, ") +
            (variant.encodings.accepts_rotary ? "an encoding that rotates queries and keys (rope), "
                                              : "") +
-           "sinusoidal, learned or universal, found " + encoding.id;
+           "sinusoidal, learned or universal, found " + encoding.id + " (" + variant.label + " " +
+           variant.encodings.pairs_refusal + ", so " +
+           encoding.label.substr(0, encoding.label.find(',')) + " has nothing to " +
+           (encoding.rotate ? "rotate" : "change") + ")";
   }
   return {};
 }
@@ -139,7 +140,9 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
   } catch (const InputError& error) {
     return error.what();
   }
-  if (causal && !v.causality.refusal.empty()) return "causal: " + v.causality.refusal;
+  if (causal && !v.causality.refusal.empty()) {
+    return "causal: expected false, found true (" + v.causality.refusal + ")";
+  }
   if (!v.inputs.cross && queries != keys && queries > 0 && keys > 0) {
     return "k: expected as many keys as queries for " + v.id + ", " + std::to_string(queries) +
            ", found " + std::to_string(keys);

@@ -112,7 +112,10 @@ std::string refusal_sentence(const std::string& refusal) {
     text.erase(0, colon + 2);
   }
   if (!names_choice) return refusal;
-  text = text.substr(0, text.find("; expected"));
+  const std::size_t reason = text.find(" (", text.find(", found "));
+  if (reason != std::string::npos && text.ends_with(')')) {
+    text = text.substr(reason + 2, text.size() - reason - 3);
+  }
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }

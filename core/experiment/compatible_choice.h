@@ -21,8 +21,8 @@ struct CompatibleChoice {
   std::string reason{};              // why the implied changes were necessary; empty if none
 };
 
-// Refusal without its leading path and its list of expected values: "Linear never forms scores of
-// pairs, so ALiBi has nothing to change". Errors about other settings are unchanged.
+// Reason of a refusal, which its message has in parentheses at the end: "Linear never forms scores
+// of pairs, so ALiBi has nothing to change". Errors about other settings are unchanged.
 std::string refusal_sentence(const std::string& refusal);
 
 // Setters of the variant and the encoding of some heads; an empty choice removes the override.

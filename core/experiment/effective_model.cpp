@@ -132,10 +132,9 @@ RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens
     const Values stored_values = choice->values;
     variant(choice->id).defaults.from_text(choice->values, structure);
     if (segment > 0 && !(choice->values == stored_values)) {
-      throw InputError("variant " + choice->id +
-                       ": uses brackets or sentences of the whole text; expected "
-                       "segment length 0, found " +
-                       std::to_string(segment));
+      throw InputError("variant " + choice->id + ": expected segment length 0, found " +
+                       std::to_string(segment) +
+                       " (the variant uses brackets or sentences of the whole text)");
     }
   }
   return spec;

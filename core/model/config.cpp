@@ -93,8 +93,9 @@ const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups) 
   }
   if (!has_input_encoding) return nullptr;
   if (!is_common) {
-    throw InputError("position: an input encoding (" + common->id +
-                     ") affects all heads of all layers; expected the same encoding in all groups");
+    throw InputError(
+        "position: expected the same encoding in all groups, found several (an input encoding "
+        "affects all heads of all layers)");
   }
   return common;
 }

@@ -56,9 +56,9 @@ void check_encoder(const ModelConfig& config, const std::string& prefix) {
   for (const auto& groups : encoder_groups(config)) {
     for (const HeadGroup& group : groups) {
       if (!variant(group.variant.id).causality.by_definition) continue;
-      throw InputError(
-          prefix + "architecture.encoder_variant: " + group.variant.id +
-          " is causal by definition; expected a bidirectional variant for the encoder");
+      throw InputError(prefix +
+                       "architecture.encoder_variant: expected a bidirectional variant, found " +
+                       group.variant.id + ", which is causal by definition");
     }
     check_layer(config, groups, layer++, false, prefix + "architecture.encoder: ");
   }
@@ -71,9 +71,10 @@ void check_memory_positions(const ModelConfig& config, const std::string& prefix
     for (const HeadGroup& group : layer) {
       if (!variant(group.variant.id).memory.remember || !encoding(group.encoding.id).absolute)
         continue;
-      throw InputError(prefix + "position: " + group.encoding.id +
+      throw InputError(prefix + "position: expected a relative encoding, found " +
+                       group.encoding.id + " (" + group.encoding.id +
                        " encodes absolute positions, but the memory of " + group.variant.id +
-                       " has distances only; expected a relative encoding");
+                       " has distances only)");
     }
   }
 }
@@ -99,8 +100,8 @@ void check_choices(const ModelConfig& config, const std::string& prefix) {
                  prefix);
   }
   if (config.segment > 0 && !architecture.has_segments) {
-    throw InputError(prefix + "segment: " + architecture.id +
-                     " does not support segments; expected no segment");
+    throw InputError(prefix + "segment: expected no segment for " + architecture.id + ", found " +
+                     std::to_string(config.segment));
   }
   const std::string auxiliary = auxiliary_refusal(config);
   if (!auxiliary.empty()) throw InputError(prefix + auxiliary);
@@ -118,8 +119,9 @@ void check_adaptive(const ModelConfig& config, const std::string& prefix) {
                        std::to_string(config.vocabulary));
     }
     if (cluster.width < 1) {
-      throw InputError(prefix + "embedding.narrowing: the last cluster would have width 0; " +
-                       "expected a smaller number, found " + std::to_string(adaptive.narrowing));
+      throw InputError(prefix + "embedding.narrowing: expected a smaller number, found " +
+                       std::to_string(adaptive.narrowing) +
+                       " (the last cluster would have width 0)");
     }
   }
   const bool is_supported = config.architecture.id == default_architecture().id &&
@@ -170,16 +172,18 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& pref
     }
     const Choice* choice = input_encoding(config);
     if (choice && !is_added_to_input(*choice)) {
-      refuse("embedding.width",
-             "positions added in layers have the model's width; expected input encodings that are "
-             "added once, or none");
+      refuse(
+          "embedding.width",
+          "expected input encodings that are added once, or none (positions added in layers have "
+          "the model's width)");
     }
   }
   if (embedding.width > 0 && embedding.adaptive.cutoffs.empty() && config.tied_output &&
       !config.head.transform && config.model_options.output_head) {
-    refuse("embedding.width",
-           "the tied token table is not as wide as the model; expected tied_output false, or "
-           "head.transform, which converts the width");
+    refuse(
+        "embedding.width",
+        "expected tied_output false, or head.transform, which converts the width (the tied token "
+        "table is not as wide as the model)");
   }
   const bool has_head_options = config.head != HeadConfig{};
   if (has_head_options && !is_single_stack && !is_encoder_decoder &&

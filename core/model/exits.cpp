@@ -30,8 +30,8 @@ std::string exits_refusal(const ModelConfig& config) {
   if (!config.exits) return "";
   const Architecture& architecture = attnscope::architecture(config.architecture.id);
   if (!architecture.has_exits) {
-    return "exits: tokens of " + architecture.id +
-           " cannot exit early; expected a decoder or an encoder-decoder";
+    return "exits: expected a decoder or an encoder-decoder, found " + architecture.id +
+           ", whose tokens cannot exit early";
   }
   if (config.layers < 2) return "exits: expected at least two layers, found one layer";
   if (config.segment > 0)

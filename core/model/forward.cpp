@@ -36,7 +36,7 @@ void check_options(const ModelConfig& config, const Batch& batch, const ForwardO
         "attention and states");
   }
   if (options.trace && batch.size() != 1) {
-    throw InputError("ids: a trace records one sequence; expected batch size 1, found " +
+    throw InputError("ids: expected batch size 1 for a trace, found " +
                      std::to_string(batch.size()));
   }
   if (options.cache) {

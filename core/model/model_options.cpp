@@ -186,9 +186,10 @@ std::string score_refusal(const ModelConfig& config) {
         const Variant& v = variant(group.variant.id);
         if (accepts_score_changes(v)) continue;
         const std::string key = stack == &encoder ? "architecture.encoder_variant" : "variant";
-        return key + ".type: " + v.id + " has no softmax over the scores of single keys, which " +
+        return key + ".type: expected full or a fixed pattern, found " + v.id + " (" + v.id +
+               " has no softmax over the scores of single keys, which " +
                (options.attention_sinks ? "attention_sinks" : "score_cap") +
-               " of this model needs; expected full or a fixed pattern";
+               " of this model needs)";
       }
     }
   }
@@ -216,8 +217,8 @@ std::string model_options_refusal(const ModelConfig& config) {
     common.logit_scale = config.model_options.logit_scale;
     common.logit_cap = config.model_options.logit_cap;
     if (config.model_options != common) {
-      return "architecture: " + architecture.id +
-             " has no transformer blocks; expected another architecture";
+      return "architecture: expected transformer blocks for these model options, found " +
+             architecture.id;
     }
   }
   for (const auto& refusal : {block_refusal, feed_forward_refusal, score_refusal, output_refusal}) {

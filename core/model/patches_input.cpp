@@ -110,11 +110,11 @@ std::string patches_refusal(const ModelConfig& config) {
            to_text(Value(numbers));
   }
   if (config.architecture != default_architecture() || config.causal || config.segment > 0) {
-    return "input: image patches are processed all at once; expected architecture decoder, causal "
-           "false, and no segments";
+    return "input: expected architecture decoder, causal false, and no segments (image patches are "
+           "processed all at once)";
   }
   if (config.model_options.output_head) {
-    return "input: image patches are not predicted; expected output_head false, found true";
+    return "input: expected output_head false, found true (image patches are not predicted)";
   }
   const Index extra = image.integer("extra");
   if (config.vocabulary != extra + 1) {

@@ -76,7 +76,7 @@ Pattern token_pattern(const Tensor& p, Index length, Index block) {
   return rows.finish();
 }
 
-// Weights on tokens: the weight b on row t of sorted block I adds P_IJ b to row t of every block J;
+// Weights on tokens: the weight w on row t of sorted block I adds P_IJ w to row t of every block J;
 // weights on the query's block are copied.  [B h, L, L]
 Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
   const Index pairs = attention.dim(0), length = attention.dim(1), blocks = length / block;
@@ -138,17 +138,16 @@ Variant sinkhorn_variant() {
       "P = n rounds of row and column normalisation of exp(logits/τ),   K′_I = Σ_J P_IJ K_J,\n"
       "queries of block I attend to [K_I ; K′_I]";
   v.summary =
-      "The sequence is cut into blocks, and a learned matrix, turned into a near permutation by "
-      "normalising rows and columns alternately, sorts them: each block attends to itself and to "
-      "the block, or mixture of blocks, sorted to its place. A low temperature makes the sorting "
-      "sharp.";
+      "The text is cut into blocks. A learned matrix, normalised alternately by rows and columns "
+      "until it is nearly a permutation, sorts them. Each block attends to itself and to the block "
+      "(or mixture of blocks) sorted to its place. A low temperature makes the sorting sharp.";
   v.source = "Tay et al., 2020, Sparse Sinkhorn attention, arXiv:2002.11296";
   v.complexity = "O(L·b·d + (L/b)²·b·d)";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
                      values.set("block",
                                 divisor_near(length, std::sqrt(static_cast<double>(length))));
                    }};
-  v.causality.refusal = "sinkhorn sorts blocks of the whole text; expected false, found true";
+  v.causality.refusal = "sinkhorn sorts blocks of the whole text";
   v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
   v.encodings.pairs_refusal = "scores blocks that it reorders and mixes";
   v.parameters = {{.key = "block",

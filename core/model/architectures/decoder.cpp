@@ -141,8 +141,8 @@ std::string decoder_refusal(const ModelConfig& config) {
   const Values& values = config.architecture.values;
   if (values.real("masked") == 0) return "";
   if (config.causal) {
-    return "architecture.masked: masked-token prediction is bidirectional; "
-           "expected causal false, found true";
+    return "architecture.masked: expected causal false, found true (masked-token prediction is "
+           "bidirectional)";
   }
   if (values.has("mask") && values.integer("mask") >= config.vocabulary) {
     return "architecture.mask: expected an id below " + std::to_string(config.vocabulary) +

@@ -75,7 +75,8 @@ Output run_rnn(Pass& pass, const Batch& batch) {
 
 std::string rnn_refusal(const ModelConfig& config) {
   const auto expected = [](const char* value) {
-    return std::string("architecture: rnn_attention has no transformer layers; expected ") + value;
+    return std::string("architecture: expected ") + value +
+           " for rnn_attention, which has no transformer layers";
   };
   if (config.heads != 1) return expected("heads 1");
   if (config.hidden != 0) return expected("hidden 0");

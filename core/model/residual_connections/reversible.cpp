@@ -199,16 +199,17 @@ Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
 }
 
 std::string reversible_refusal(const ModelConfig& config) {
-  const std::string expected = "join: reversible ";
-  if (!config.pre_norm) return expected + "requires pre-norm; expected pre_norm true";
-  if (config.hidden == 0) return expected + "requires a feed-forward; expected hidden above 0";
-  if (config.segment > 0) return expected + "does not support segments; expected no segment";
-  if (config.exits) return expected + "does not support exits; expected no exits";
+  if (!config.pre_norm) return "join: expected pre_norm true for reversible, found false";
+  if (config.hidden == 0) return "join: expected hidden above 0 for reversible, found 0";
+  if (config.segment > 0) {
+    return "join: expected no segment for reversible, found " + std::to_string(config.segment);
+  }
+  if (config.exits) return "join: expected no exits for reversible, found an exit rule";
   if (state_width(config) > config.width) {
     const bool has_plain_output = !config.tied_output && !config.head.transform;
     if (config.model_options.output_head && !has_plain_output) {
-      return "join.end: the concatenated streams exceed the width of the token table; expected "
-             "tied_output false and no head.transform";
+      return "join.end: expected tied_output false and no head.transform (the concatenated streams "
+             "exceed the width of the token table)";
     }
     if (config.auxiliary != Auxiliary{}) {
       return "join.end: expected \"mean\" with auxiliary losses, found \"both\"";
@@ -220,9 +221,10 @@ std::string reversible_refusal(const ModelConfig& config) {
   if (architecture(config.architecture.id).is_single_stack) return "";
   std::string supported;
   for (const Architecture& candidate : architectures()) {
-    if (candidate.is_single_stack) supported += (supported.empty() ? "" : " and ") + candidate.id;
+    if (candidate.is_single_stack) supported += (supported.empty() ? "" : " or ") + candidate.id;
   }
-  return expected + "supports " + supported + ", found " + config.architecture.id;
+  return "join: expected architecture " + supported + " for reversible, found " +
+         config.architecture.id;
 }
 
 }  // namespace

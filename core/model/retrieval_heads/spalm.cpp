@@ -54,7 +54,8 @@ RetrievalHead spalm_retrieval_head() {
                    .file = {.optional = true}}};
   head.refusal = [](const ModelConfig& config) -> std::string {
     if (config.tied_output) return "";
-    return "retrieval: spalm uses the token vectors; expected tied_output true, found false";
+    return "retrieval: expected tied_output true for spalm, which uses the token vectors, found "
+           "false";
   };
   head.mix = mix_spalm;
   return head;

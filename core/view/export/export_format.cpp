@@ -38,8 +38,9 @@ void write_tensors(const Path& path, const ExportContent& content) {
 void write_array(const Path& path, const ExportContent& content) {
   const ViewData data = exported_numbers(content);
   if (data.matrices.size() != 1) {
-    throw InputError(path.string() + ": a .npy file holds one array, this view has " +
-                     std::to_string(data.matrices.size()) + "; expected .csv or .safetensors");
+    throw InputError(path.string() + ": expected .csv or .safetensors for a view with " +
+                     std::to_string(data.matrices.size()) +
+                     " arrays, found .npy, which contains one array");
   }
   write_npy(path, stored(data.matrices.front().values));
 }

@@ -511,7 +511,7 @@ TEST_F(PictureCommands, ExportsNumbers) {
       const ProcessResult result = draw_view(view, path("model"), path(name));
       if (result.status == 2) {  // a .npy file contains one array
         EXPECT_STREQ(extension, ".npy") << result.err;
-        expect_refusal(result, "holds one array");
+        expect_refusal(result, "contains one array");
         continue;
       }
       ASSERT_EQ(result.status, 0) << view.id << result.err;
@@ -650,8 +650,8 @@ TEST_F(PictureCommands, ErrorsNameOptionThatResolvesThem) {
     extra.insert(extra.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
     return run_program(extra);
   };
-  expect_refusal(render({"--variant", "linformer"}), "(--no-causal)");
-  expect_refusal(render({"--variant", "hopfield"}), "(--position none)");
+  expect_refusal(render({"--variant", "linformer"}), "use --no-causal");
+  expect_refusal(render({"--variant", "hopfield"}), "use --position none");
   expect_refusal(render({"--view", "mechanism,token=999"}), "--view: token: expected a token of");
   EXPECT_EQ(render({"--variant", "hopfield", "--position", "none"}).status, 0);
 }

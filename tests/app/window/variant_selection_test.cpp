@@ -112,7 +112,7 @@ TEST_F(VariantSelectionTest, ExplainsWhyEncodingImpliesVariant) {
   EXPECT_EQ(implied_changes(state_), "full attention");
   EXPECT_EQ(implied_changes_reason(state_),
             "Linear never forms scores of pairs, so ALiBi has nothing to change");
-  EXPECT_EQ(refusal_sentence("model: position.type: a; expected b, found c"), "A");
+  EXPECT_EQ(refusal_sentence("model: position.type: expected b, found c (a)"), "A");
   EXPECT_EQ(refusal_sentence("config.json: width: expected 1"), "config.json: width: expected 1");
 }
 

@@ -494,9 +494,10 @@ TEST(Variant, ExplainsMissingPairScores) {
   }
   const Choice linear{"linear", default_values(variant("linear").parameters)};
   const Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
-  EXPECT_TRUE(refusal(linear, alibi, true, {}, 0, 0)
-                  .starts_with("position.type: Linear never forms scores of pairs, so ALiBi has "
-                               "nothing to change; expected none, "));
+  EXPECT_EQ(refusal(linear, alibi, true, {}, 0, 0),
+            "position.type: expected none, an encoding that rotates queries and keys (rope), "
+            "sinusoidal, learned or universal, found alibi (Linear never forms scores of pairs, so "
+            "ALiBi has nothing to change)");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -102,9 +102,9 @@ TEST(EmbeddingAndHead, RoundTripThroughJson) {
 }
 
 TEST(EmbeddingAndHead, RejectInvalidCombinations) {
-  EXPECT_NE(
-      error_of(R"(, "embedding": {"width": 6})").find("embedding.width: the tied token table"),
-      std::string::npos);
+  EXPECT_NE(error_of(R"(, "embedding": {"width": 6})")
+                .find("embedding.width: expected tied_output false"),
+            std::string::npos);
   EXPECT_NE(error_of(R"(, "own_layers": 4)").find("own_layers: expected at most the 3 layers"),
             std::string::npos);
   EXPECT_NE(error_of(R"(, "embedding": {"first_norm": true})").find("embedding.first_norm"),
