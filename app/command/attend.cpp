@@ -51,12 +51,15 @@ void add_attend(Command program) {
       "attend", "Compute one attention operation on the tensors of a safetensors file");
   command
       .add("CASE", options->input,
-           "Safetensors file with q, k, v or x, wq, wk, wv, and further tensors by name")
+           "Safetensors file with q, k and v, or with x, wq, wk and wv; further tensors of the "
+           "operation "
+           "by name")
       .required();
   command.add("--spec", options->spec,
               "JSON file that specifies the operation; default: metadata of CASE");
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
-  command.flag("--terms", options->terms, "Also write the individual terms of the scores");
+  command.flag("--terms", options->terms,
+               "Also write the terms of the scores, such as content and bias");
   command.add("-o,--output", options->output, "Output file (safetensors)").required();
   command.action([options] { run(*options); });
 }

@@ -113,29 +113,31 @@ void run(const CalibrateOptions& options) {
 }  // namespace
 
 void add_calibrate(Command program) {
-  Command command =
-      program.subcommand("calibrate",
-                         "Calibrate the early-exit threshold: the lowest one whose loss of "
-                         "accuracy stays within the tolerance; for models with exits");
+  Command command = program.subcommand(
+      "calibrate",
+      "Calibrate the early-exit threshold of a model with exits: find the lowest "
+      "threshold at which predictions stay within the tolerance");
   const auto options = std::make_shared<CalibrateOptions>();
   command.add("files", options->files, "Text files for calibration; default: a bundled story");
   command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file");
   command.add(
       "--exits", options->exits,
-      "Exit rule, such as saturation,decay=2 ('attnscope list exits'); default: the model's");
+      "Exit rule, such as saturation,decay=2 ('attnscope list exits'); default: the model's rule");
   command
       .add("--check", options->held_out,
            "Held-out text file on which the threshold is evaluated; repeatable")
       .one_each();
   command.add("--method", options->method,
-              "test: learn then test, with a guarantee; grid: the fewest layers within the "
-              "tolerance, without a guarantee; default: as published for the model's rule");
+              "Calibration method: test (learn then test, with a statistical guarantee) or grid "
+              "(fewest layers within the tolerance, without a guarantee); default: the method "
+              "published for the exit rule");
   command
       .add("--tolerance", options->tolerance,
-           "test: maximum share of tokens whose prediction differs from the full model's; grid: "
-           "maximum increase of the loss in nats per token")
+           "Tolerance. Method test: maximum share of tokens whose prediction differs from the full "
+           "model's; method grid: maximum increase of the loss in nats per token")
       .show_default();
-  command.add("--risk", options->level, "test: probability that the guarantee does not hold")
+  command
+      .add("--risk", options->level, "Maximum probability that the guarantee of method test fails")
       .show_default();
   command.add("--length", options->length,
               "Window length in tokens; default: the context length of training");

@@ -10,9 +10,9 @@ void add_memory_option(Command program) {
       .add(
           "--memory",
           [](const std::string& text) { set_memory_budget(memory_from_text(text, "--memory")); },
-          "Memory limit for runs: 4G, 512M; larger runs are rejected; default: three quarters of "
-          "the available memory, " +
-              memory_text(static_cast<double>(default_memory_budget())) + " here")
+          "Memory limit, such as 4G or 512M; runs that need more are rejected; default: three "
+          "quarters of the available memory (now " +
+              memory_text(static_cast<double>(default_memory_budget())) + ")")
       .value_name("SIZE");
 }
 

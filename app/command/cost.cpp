@@ -180,8 +180,8 @@ void add_cost(Command program) {
   }
   command
       .add("--variant", options->variants,
-           "Variants with optional parameters, by default as in the papers for each length: "
-           "full,local,window=64,lsh; default: " +
+           "Variants, each with optional parameters: full,local,window=64,lsh. Without parameters, "
+           "sizes follow the papers at each length. Default variants: " +
                default_ids)
       .one_each();
   command
@@ -193,7 +193,7 @@ void add_cost(Command program) {
   command.flag("--measured", options->measured, "Plot measured values (default)");
   command.flag("--formula", options->formula,
                "Plot values from formulas: time at the speed of full attention; bytes of inputs, "
-               "output and scores. Operations are always counted");
+               "output and scores. No effect on operations, which are always counted by formula");
   command.flag("--no-guides", options->no_guides,
                "Omit the lines of the growth stated in the papers");
   command.add("--heads", options->heads, "Number of heads").positive().show_default();
@@ -203,7 +203,8 @@ void add_cost(Command program) {
   command.flag("--causal", options->causal, "Causal mask, for variants that support it");
   command
       .add("--max-seconds,--most-seconds", options->max_seconds,
-           "Maximum seconds per operation; longer ones are skipped with a note")
+           "Maximum predicted seconds of one attention computation; slower points are skipped "
+           "with a note")
       .positive()
       .show_default();
   options->size.add_to(command);

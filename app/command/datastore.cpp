@@ -71,7 +71,7 @@ void add_datastore(Command program) {
   const auto options = std::make_shared<DatastoreOptions>();
   command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file");
   command.add("-t,--text", options->texts, "Text files");
-  command.add("--ids", options->ids, "Text as token ids: 1,2,3; repeatable").one_each();
+  command.add("--ids", options->ids, "Token ids of a text, such as 1,2,3; repeatable").one_each();
   command.flag("--half", options->as_float16, "Store keys as float16");
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu");
   command.add("-o,--output", options->output, "Output file (safetensors)").required();

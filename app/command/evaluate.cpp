@@ -46,12 +46,12 @@ std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
   add("loss " + fixed(result.loss(), 4));
   add("accuracy " + fixed(result.tally.score().accuracy, 4));
   if (result.lines > 0) {
-    add("whole lines " +
+    add("exact match " +
         fixed(static_cast<double>(result.matches) / static_cast<double>(result.lines), 4));
   }
   if (result.tokens_with_exits > 0) {
-    add(fixed(result.mean_layers(), 2) + " of " +
-        count_text(checkpoint.model.config.layers, "layer"));
+    add("exit after " + fixed(result.mean_layers(), 2) + " of " +
+        count_text(checkpoint.model.config.layers, "layer") + " on average");
   }
   return text;
 }
@@ -116,13 +116,14 @@ void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& option
 void print_score(const ExpectedPairScore& score, const std::string& label) {
   std::printf(
       "%s: layer %td head %td prefers the expected word in %td of %td sentences "
-      "(chance %s), with %s of its weight (other words %s); search: %td of %td\n",
+      "(chance %s); mean weight on it %s (from other queries: %s); found as the most salient pair "
+      "in %td of %td sentences\n",
       label.c_str(), score.layer, score.head, score.right, score.measured,
       percent(score.chance).c_str(), percent(score.weight).c_str(), percent(score.others).c_str(),
       score.found, score.sentences);
 }
 
-// Prints the scores per kind. Throws WorkError if one is below the recorded score of the model.
+// Prints the scores per kind. Throws WorkError if shortfall() reports one.
 void evaluate_pairs(const EvaluateOptions& options) {
   const ExpectedPairs expected = read_expected_pairs(options.pairs);
   ExperimentRun runner(backends());
@@ -141,13 +142,14 @@ void evaluate_pairs(const EvaluateOptions& options) {
 }
 
 void evaluate_command(const EvaluateOptions& options) {
-  if (options.files.empty() && !options.repeat && options.task.empty() && options.pairs.empty()) {
-    throw InputError(
-        "evaluate: expected text files, images, --task, --repeat or --pairs, found none");
-  }
   if (options.files.empty() && !options.ngram_text.empty()) {
     throw InputError(
         "--ngram-text: expected text files to evaluate on (FILE after the option), found none");
+  }
+  if (options.files.empty() && !options.repeat && options.task.empty() && options.pairs.empty()) {
+    throw InputError(
+        "evaluate: expected files (texts, translations, images, tables or trajectories), --task, "
+        "--repeat or --pairs, found none");
   }
   const StopScope scope(stop_on_interrupt());
   const auto shared_checkpoint = model_store()->checkpoint(options.model);
@@ -177,7 +179,7 @@ void add_evaluate(Command program) {
                          "(nats per token, pixel or action) and accuracy");
   const auto options = std::make_shared<EvaluateOptions>();
   command.add("files", options->files,
-              "Evaluation data: text files, lines of source, tab and target, images or tables of "
+              "Evaluation data: text files, files with lines SOURCE<tab>TARGET, images, tables of "
               "images (CSV), or trajectories (safetensors)");
   command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file");
   command
@@ -186,17 +188,23 @@ void add_evaluate(Command program) {
       .from_to(Index{1}, kMaxLength);
   command.add("--exit", options->exit, "Early-exit confidence threshold; for models with exits")
       .from_to(0.0, 1.0);
+  std::string generated_tasks;
+  for (const TaskInfo& info : tasks()) {
+    if (info.files.empty()) generated_tasks += (generated_tasks.empty() ? "" : ", ") + info.id;
+  }
   command.add("--task", options->task,
-              "Evaluate on the generated held-out data of a training task: recall, brackets, "
-              "numbers, trajectory");
+              "Evaluate on the generated held-out data of a training task: " + generated_tasks);
   command.flag(
       "--repeat", options->repeat,
       "Evaluate on repeated random tokens: loss (nats per token) and accuracy of the repetition");
   command.add(
       "--pairs", options->pairs,
-      "File of sentences with expected pairs of words, such as a pronoun and its noun "
-      "(assets/samples/expected-pairs.json): the best head of each kind, and the search for "
-      "salient pairs. Fails if a score is below the model's recorded score");
+      "Evaluate on a file of sentences with expected pairs of words, such as a pronoun and its "
+      "noun "
+      "(assets/samples/expected-pairs.json). Reports how often the best head for each kind of "
+      "pair, "
+      "and the search for salient pairs, find the expected word. Fails if a score is clearly below "
+      "the model's recorded score");
   command
       .add("--ngram-text", options->ngram_text,
            "Training file of a byte n-gram baseline; repeatable")

@@ -88,7 +88,7 @@ void ChoiceOptions::add_to(Command command, const std::string& defaults,
                            const std::string& prefix) {
   command.add("--" + prefix + "architecture", architecture_,
               "Architecture, such as universal,steps=4 ('attnscope list architectures'); weights "
-              "that the model lacks are not trained; default: " +
+              "that the model lacks stay untrained; default: " +
                   defaults);
   command.add("--" + prefix + "join", join_,
               "Residual connection, such as gru ('attnscope list joins'); default: " + defaults);
@@ -222,12 +222,14 @@ std::pair<Index, Index> grid_from_text(const std::string& text) {
 
 void TensorOptions::add_to(Command command) {
   command_ = command;
-  command.add("--tokens", tokens_,
-              "Tokens of a tensor file: a JSON list, or a text file with one per line");
-  command.add("--key-tokens", key_tokens_, "Tokens of the keys, if they differ from the queries");
+  command.add(
+      "--tokens", tokens_,
+      "File with the tokens of a tensor file: a JSON list, or text with one token per line");
+  command.add("--key-tokens", key_tokens_,
+              "File with the tokens of the keys, if they differ from those of the queries");
   command.add("--grid", grid_,
-              "Size in pixels to which an image is resized: 32x24, or 32 for the width; at most 64 "
-              "per side; default: 32 for the longer side");
+              "Size in pixels to which an image is resized: WIDTHxHEIGHT or WIDTH, at most 64 per "
+              "side; default: 32 for the longer side");
 }
 
 void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
@@ -259,13 +261,15 @@ void ExperimentOptions::add_to(Command command) {
   add_generation_options(command);
   tensors_.add_to(command);
   command.add("--overlong", overlong_,
-              "Truncation of texts longer than the context: first or last tokens, or all (with "
-              "positions not seen in training, up to 65536 tokens); default: first");
+              "Tokens to keep of a text longer than the context: first, last or all (up to 65536, "
+              "with positions not seen in training); default: first");
   command
-      .add("--intervene", interventions_,
-           "Intervention in the model, repeatable: 'off layer=2 head=1', 'off layer=2', 'forbid "
-           "query=5 key=3', 'forbid key=0', 'force query=5 key=3' (layer= and head= restrict "
-           "them), 'replace position=4 text= cat'")
+      .add(
+          "--intervene", interventions_,
+          "Intervention in the model: 'off layer=2 head=1', 'off layer=2', 'forbid query=5 key=3', "
+          "'forbid key=0', 'force query=5 key=3' or 'replace position=4 text= cat'. With layer= "
+          "and "
+          "head=, forbid and force apply to these only. Repeatable")
       .one_each();
 }
 
@@ -301,9 +305,10 @@ void ExperimentOptions::add_generation_options(Command command) {
   command.add(
       "-m,--model", model_,
       std::string("Model: bundled name ('attnscope list models'), folder, GGUF file, or org/name "
-                  "in the Hugging Face cache; default: default") +
-          (offers_samples_ ? ". Without an input: a sample for the model, in its most suitable view"
-                           : ""));
+                  "in the Hugging Face cache; default: the bundled model named default") +
+          (offers_samples_
+               ? ". Without an input, selects a sample input and view that suit the model"
+               : ""));
   choices_.add_to(command);
   Option mask = command.add(
       "--mask", mask_,
@@ -316,9 +321,10 @@ void ExperimentOptions::add_generation_options(Command command) {
   mask.excludes(edges);
   command
       .add("--group", groups_,
-           "Choices for some heads, overriding --variant and --position; repeatable: "
-           "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Default: all layers or "
-           "heads")
+           "Variant or encoding of some heads, overriding --variant and --position: "
+           "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Without layers or "
+           "heads: "
+           "all of them. Repeatable")
       .one_each();
   command.add("--device,--backend", backend_, "Device: auto, cpu or gpu; default: auto");
 }
@@ -370,8 +376,10 @@ Session ExperimentOptions::session() const {
   if (uses_sample()) {
     session = {open_model(model_)};
   } else if (has_no_input()) {
-    throw InputError(std::string("expected a session file, --text, --text-file, --ids or --input") +
-                     (offers_samples_ ? ", or --model alone for a sample" : ""));
+    throw InputError(
+        std::string("input: expected a session file, --text, --text-file, --ids") +
+        (offers_samples_ ? ", --input, or --model alone for a sample" : " or --input") +
+        ", found none");
   }
   if (!target_ids_.empty()) run.target_ids = ids_from_text(target_ids_, "--target-ids", -1);
   if (!target_.empty()) run.target = target_;
@@ -425,7 +433,7 @@ void CompareOptions::add_to(Command command) {
               "changes below");
   command.add("--compare-text", text_, "Text of run B");
   command.add("--compare-model", model_, "Model of run B");
-  choices_.add_to(command, "as this run", "compare-");
+  choices_.add_to(command, "as in this run", "compare-");
   command.add("--compare-layer", layer_, "Layer of run B");
   command.add("--compare-head", head_, "Head of run B");
   for (const char* name : kCompareOptions) command.option(name).under_heading(group);

@@ -263,8 +263,9 @@ class GenerationRun {
     const Index context = model_.config.context;
     const bool stops_at_context = options_.beyond == "stop" && model_.config.segment == 0;
     if (stops_at_context && static_cast<Index>(result_.prompt.size()) > context) {
-      throw InputError("--beyond stop: the text has " + std::to_string(result_.prompt.size()) +
-                       " tokens, the model's context only " + std::to_string(context));
+      throw InputError("--beyond stop: expected a text of at most " + std::to_string(context) +
+                       " tokens (the model's context), found " +
+                       std::to_string(result_.prompt.size()) + " tokens");
     }
     Random random(options_.seed);
     Tensor logits = generator.step(result_.prompt);
@@ -289,7 +290,7 @@ class GenerationRun {
     if (has_noted_drop_ || generator.forgotten() == 0) return;
     has_noted_drop_ = true;
     print_note("the context of " + std::to_string(model_.config.context) +
-               " tokens is full: from now on its older half is dropped whenever it fills up");
+               " tokens is full; its older half is dropped each time it is full");
   }
 
   const GenerateOptions& options_;
@@ -326,29 +327,34 @@ void generate(GenerateOptions options, bool has_token_limit) {
 void add_generate(Command program) {
   Command command = program.subcommand(
       "generate",
-      "Generate the continuation of a text, an image (--input, --ids) or a target (of a source, "
-      "--text), or predict the next action of a trajectory (--input), to standard output token by "
-      "token. Ctrl-C stops and keeps the output so far");
+      "Generate tokens to standard output: the continuation of a text (--text) or image (--input, "
+      "--ids), the target of a source text (--text), or the next action of a trajectory (--input). "
+      "Ctrl-C stops and keeps the output so far");
   const auto options = std::make_shared<GenerateOptions>();
   options->experiment.add_generation_options(command);
   command.add("-n,--max-new-tokens,--tokens", options->tokens,
               "Maximum number of new tokens; default: 100, or the rest of an image");
-  command.add("--rows", options->rows, "Image rows taken from --input; default: half");
+  command.add("--rows", options->rows,
+              "Image rows of --input to continue from; default: half of the rows");
   command.add("--temperature", options->sampling.temperature,
               "Sampling temperature; 0: greedy; default: 0.8");
   command.add("--top-k", options->sampling.top_k,
               "Sample from the k most likely tokens; 0: all; default: 0");
-  command.add("--top-p", options->sampling.top_p,
-              "Nucleus sampling: smallest set of tokens with this total probability; default: 1");
+  command.add(
+      "--top-p", options->sampling.top_p,
+      "Nucleus sampling: sample from the smallest set of tokens with this total probability; "
+      "default: 1");
   command.add("--seed", options->seed, "Random seed; default: 0");
   command.add("--num-beams,--beams", options->beams,
-              "Number of beams for beam search instead of sampling (1: greedy); the other beams "
-              "are listed on standard error");
-  command.add("--beyond", options->beyond,
-              "When the context is full: slide drops the older half of the text, stop ends; "
-              "default: slide");
+              "Number of beams for beam search instead of sampling (1: greedy); standard error "
+              "lists all beams with their probabilities");
+  command.add(
+      "--beyond", options->beyond,
+      "Behaviour when the context is full: slide (drop the older half of the text) or stop; "
+      "default: slide");
   command.flag("--ignore-end", options->ignore_end,
-               "Ignore end-of-text tokens (eos_token_id of config.json, or the start of a target)");
+               "Continue after end-of-text tokens (eos_token_id of config.json; in a target, the "
+               "start token)");
   command.add("-o,--output", options->output,
               "Output file: JSON with prompt ids, new ids and settings; or FILE.png for an image");
   command.action([options, command] { generate(*options, command.is_given("--max-new-tokens")); });

@@ -243,11 +243,14 @@ std::vector<Listing> listings() {
       listing("inputs", "Decoder inputs (\"input\")", input_kinds()),
       listing("retrieval", "Retrieval (--retrieval)", retrieval_heads()),
       listing("variants",
-              "Attention variants (variant.type); required parameters omitted from --variant are "
-              "chosen to suit the text",
+              "Attention variants (variant.type); required parameters omitted from --variant get "
+              "illustrative values for the length of the text",
               variants()),
-      listing("encodings", "Positional encodings (position.type); likewise for --position",
-              encodings()),
+      listing(
+          "encodings",
+          "Positional encodings (position.type); required parameters omitted from --position get "
+          "illustrative values for the length of the text",
+          encodings()),
       {"tasks", tasks_json, print_tasks},
       {"views", views_json, print_views},
       {"lessons", lessons_json, print_lessons}};
@@ -283,7 +286,8 @@ void add_list(Command program) {
   }
   Command command = program.subcommand(
       "list", "List models, their components, attention variants, views and lessons");
-  command.add("WHAT", options->listing_id, id_list + "; default: all").one_of(ids);
+  command.add("WHAT", options->listing_id, "Kind of entries to list: " + id_list + "; default: all")
+      .one_of(ids);
   command.flag("--json", options->as_json, "Print JSON");
   command.action([options] { run(*options); });
 }

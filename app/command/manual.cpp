@@ -13,8 +13,9 @@ namespace {
 constexpr const char* kDescription =
     "Without a command, attnscope opens its window: select an attention variant and a positional "
     "encoding, type a text, and see the attention of a trained model, its mechanism and its cost. "
-    "Commands export the same pictures, run, train and evaluate models; all except the window work "
-    "without a display.";
+    "Commands export the same pictures, and run, train and evaluate models. Only the window needs "
+    "a "
+    "display.";
 
 // Escapes leading control characters and hyphens for troff.
 std::string roff(const std::string& text) {
@@ -76,7 +77,7 @@ std::string manual_page(const CommandHelp& program) {
   }
   text +=
       ".SH \"EXIT STATUS\"\n0 success, 1 failure, 2 invalid usage or input (reported in one line "
-      "on standard error), 130 interrupted by Ctrl\\-C; results so far are kept.\n.SH "
+      "on standard error), 130 interrupted by Ctrl\\-C (results so far are kept).\n.SH "
       "ENVIRONMENT\n.TP\n.B ATTNSCOPE_HOME\nFolder with assets and shaders; default: the installed "
       "one.\n.TP\n.B HF_HUB_CACHE, HF_HOME\nCache of the Hugging Face libraries; default: "
       "~/.cache/huggingface/hub. Nothing is downloaded.\n.TP\n.B XDG_CONFIG_HOME\nParent of the "

@@ -74,10 +74,11 @@ void run(const PairsOptions& options) {
 }  // namespace
 
 void add_pairs(Command program) {
-  Command command =
-      program.subcommand("pairs",
-                         "List the most salient pairs of words over all heads, "
-                         "scored by contrast with other words and heads, distance and surprisal");
+  Command command = program.subcommand(
+      "pairs",
+      "List the most salient pairs of words over all heads as CSV. The score grows "
+      "with the contrast to other words and heads, with the distance, and with the "
+      "surprisal of the key's word");
   const auto options = std::make_shared<PairsOptions>();
   options->experiment.add_to(command);
   command.add("--limit,--most", options->limit, "Maximum number of pairs")

@@ -88,9 +88,12 @@ void select_salient_pair(Index rank, ExperimentRun& runner, Session& session) {
   const std::vector<SalientPair> pairs =
       find_salient_pairs(*trace, static_cast<std::size_t>(rank), &line->progress());
   line.reset();
+  if (pairs.empty()) {
+    throw InputError("--salient: expected a run with a salient pair, found a run without one");
+  }
   if (pairs.size() < static_cast<std::size_t>(rank)) {
-    throw InputError("--salient: expected one of the run's " + std::to_string(pairs.size()) +
-                     " pairs, found " + std::to_string(rank));
+    throw InputError("--salient: expected at most " + std::to_string(pairs.size()) +
+                     ", the number of salient pairs in the run, found " + std::to_string(rank));
   }
   point_at(pairs.back(), trace->parts, session.view);
   std::fprintf(stderr, "note: %s\n", sentence(pairs.back()).c_str());
@@ -154,14 +157,16 @@ void add_render(Command program) {
       .required();
   command
       .add("--salient,--striking", options->salient,
-           "Select the head and pin the words of the most salient pair (1), the second (2), ... as "
-           "listed by 'attnscope pairs'")
+           "Select the head and pin the words of a salient pair, by its rank in the list of "
+           "'attnscope pairs': 1 is the most salient")
       .from_to(Index{1}, Index{1000});
-  command.add("--animate", options->animate,
-              "Animated parameter, KEY=FROM:TO (FILE.gif, or FILE-%03d.png for single frames): a "
-              "parameter of the view, layer, head, step, segment, a parameter of the variant or "
-              "encoding (variant.window=1:16, position.base=100:10000), or tokens=0:10, the text "
-              "as generated with the settings of the view next. The model runs once per frame");
+  command.add(
+      "--animate", options->animate,
+      "Animate KEY=FROM:TO in FILE.gif, or in single frames FILE-%03d.png. KEY is layer, "
+      "head, step, segment, a parameter of the view, of the variant (variant.window=1:16) or "
+      "of the encoding (position.base=100:10000), or tokens (tokens=0:10 generates 10 tokens "
+      "with the settings of the view next). The model runs again if a "
+      "frame changes the variant, the encoding or the text");
   command.add("--frames", options->frames,
               "Number of frames of an animation; default: one per integer, 60 for real numbers");
   command.add("--seconds", options->seconds,

@@ -51,10 +51,11 @@ constexpr Setting kSettings[] = {
     {"--beta1", "/beta1", "Decay of the first moment"},
     {"--beta2", "/beta2", "Decay of the second moment"},
     {"--seed", "/seed", "Random seed of weights, data order and dropout"},
-    {"--held-out-share", "/held_out_share", "Share of each training file, at its end, to hold out"},
+    {"--held-out-share", "/held_out_share",
+     "Share of each training file to hold out, taken from its end"},
     {"--evaluate-every", "/evaluate_every", "Steps between evaluations; 0: at the end only"},
     {"--evaluate-batches,--score-batches", "/score_batches",
-     "Random batches of held-out text whose mean loss is reported"},
+     "Number of random held-out batches over which each evaluation averages"},
     {"--save-every", "/save_every_seconds", "Seconds between saves"},
     {"--half", "/half", "Save the weights as float16: true or false"},
     {"--vocabulary", "/model/vocabulary", "Vocabulary size of byte-pair encoding; 256: bytes"},
@@ -231,7 +232,7 @@ void add_train(Command program) {
   Option preset = command.add("--preset", options->preset,
                               "Training preset in assets/presets; default: default");
   command.add("--plan", options->plan_file, "Custom training plan (JSON)").excludes(preset);
-  command.add("--text", options->text, "Training files: texts, images or folders of them");
+  command.add("--text", options->text, "Training files: texts, images or folders of images");
   command.add("--held-out", options->held_out, "Held-out files for evaluation");
   command.add("-o,--folder", options->folder,
               "Output folder for the model, loss.csv, loss.png and the state for resuming");

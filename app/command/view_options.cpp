@@ -35,11 +35,13 @@ std::string word_merging_views() {
 
 void ViewOptions::add_to(Command command) {
   command_ = command;
-  command.add("--view", view_,
-              "View, with optional parameters: map, rope,base=500 ('attnscope list views'): " +
-                  joined_ids(views()) +
-                  "; default: map; alignment for an encoder-decoder without a target; or the "
-                  "most suitable one for a model without input");
+  command.add(
+      "--view", view_,
+      "View, such as map, or grid,sort=induction with a parameter ('attnscope list views'). "
+      "Views: " +
+          joined_ids(views()) +
+          ". Default: map; for an encoder-decoder without a target, alignment; for a model "
+          "without an input, the view that suits it");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
   command.add("--stack", stack_,
@@ -48,20 +50,23 @@ void ViewOptions::add_to(Command command) {
   command.add("--step", step_,
               "Step of models that apply their layers repeatedly, counted from 1; default: 1");
   command.add("--segment", segment_,
-              "Segment of models that read in segments, counted from 0; default: 0, in the view "
-              "memory the last");
+              "Segment of models that read in segments, counted from 0; default: 0; in the view "
+              "memory, the last segment");
   command.add("--colour-map,--color-map", colour_map_,
-              joined_ids(colour_maps()) + "; default: viridis");
+              "Colour map: " + joined_ids(colour_maps()) + "; default: viridis");
   command.add("--colours,--colors", colour_end_,
-              "Upper end of the colour scale for weights: percentile (99th of the visible pairs), "
-              "largest (visible weight) or one; default: percentile");
+              "Upper end of the colour scale for weights: percentile (the 99th of the visible "
+              "weights), largest (the largest visible weight) or one (1); default: percentile");
   command.flag("--normalise,--normalize", normalise_, "Same as --colours largest");
-  command.flag("--words", words_,
-               "Merge word pieces into words (" + word_merging_views() +
-                   "): weights summed over the keys of a word, averaged over its queries");
+  command.flag(
+      "--words", words_,
+      "Merge word pieces into words: sum weights over the keys of a word, and average them "
+      "over its queries. Views: " +
+          word_merging_views());
   command.flag("--hide-special", hides_special_,
-               "Hide special tokens such as \"[CLS]\" or \"<s>\" (" + word_merging_views() +
-                   "); the other weights are not renormalised");
+               "Hide special tokens such as \"[CLS]\" or \"<s>\", without renormalising the other "
+               "weights. Views: " +
+                   word_merging_views());
   command.flag("--space-markers", space_markers_, "Mark the spaces at the ends of tokens");
   command
       .add("--tile,--part", tile_,
@@ -70,11 +75,12 @@ void ViewOptions::add_to(Command command) {
       .numbers(4);
   command
       .add("--pin", pin_,
-           "Query and key token whose weights (or those of their words) are shown next to a map: "
-           "ROW,COLUMN; -1: none")
+           "Pinned query and key token, ROW,COLUMN (-1: none). Their weights, or those of their "
+           "words, are shown next to a map")
       .numbers(2);
-  command.add("--statistics-file", statistics_file_,
-              "File of texts for the head statistics of a grid: --view grid,sort=induction");
+  command.add(
+      "--statistics-file", statistics_file_,
+      "File of texts for the head statistics that sort a grid (--view grid,sort=induction)");
 }
 
 bool ViewOptions::selects_view() const {

@@ -19,7 +19,8 @@ void parse_size(const std::string& text, window::WindowOptions& options) {
   constexpr int kMinSide = 320, kMaxSide = 16384;
   const auto is_valid = [](int side) { return side >= kMinSide && side <= kMaxSide; };
   if (matched != 2 || !is_valid(options.width) || !is_valid(options.height)) {
-    throw InputError("--size: expected WIDTHxHEIGHT of at least 320 each, found \"" + text + "\"");
+    throw InputError("--size: expected WIDTHxHEIGHT, each from 320 to 16384, found \"" + text +
+                     "\"");
   }
 }
 
@@ -77,15 +78,16 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
   Option text = command.add("--text", args->options.text, "Input text");
   Option file = command.add("--text-file", args->text_file, "File with the input text");
   command.add("--target", args->options.target, "Target text of an encoder-decoder");
-  Option input = command.add("--input", args->input,
-                             "Input file: an image, or pixels or a trajectory (safetensors); read "
-                             "by the model or, if that fails, by a bundled one");
+  Option input =
+      command.add("--input", args->input,
+                  "Input file: an image, or pixels or a trajectory (safetensors). If the "
+                  "model cannot read it, a bundled model does");
   text.excludes(file).excludes(input);
   file.excludes(input);
   command.add(
       "--model", args->options.model,
       "Model: bundled name ('attnscope list models'), folder, GGUF file, or org/name in the "
-      "Hugging Face cache. Without an input: a sample for the model, in its most suitable view");
+      "Hugging Face cache. Without an input, selects a sample input and view that suit the model");
   args->views.push_back(std::make_shared<ViewOptions>());
   args->views.back()->add_to(command);
   add_appearance_options(command, *args);
@@ -97,9 +99,10 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
   // A callback, since CLI11 sets a bound variable to false if the flag is not given.
   command.flag(
       "--tour", [args] { args->options.tour = true; },
-      "Start with the opening moves (three cards); default: at the first start");
+      "Start with the introduction on three cards (opening moves); default: at the first start "
+      "only");
   command.flag(
-      "--no-tour", [args] { args->options.tour = false; }, "Start without the opening moves");
+      "--no-tour", [args] { args->options.tour = false; }, "Start without the introduction");
 }
 
 void add_window_command(Command program, const std::shared_ptr<WindowArguments>& args) {

@@ -80,7 +80,7 @@ std::vector<TraceToken> trace_tokens(const std::vector<std::string>& notation, I
 }
 
 // Pattern of imported attention: the pairs with non-zero weights. The pattern is full if every head
-// has all pairs, and causal if every head has all causal pairs.
+// has all pairs, and causal if every head has all causal pairs and no other pairs.
 Pattern derive_pattern(const Tensor& attention) {
   const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
   bool is_non_causal = false, lacks_causal = false, has_zero = false;
@@ -147,15 +147,18 @@ void add_imported_attention(const ImportedTensors& tensors, Trace& trace) {
   note_rows(tensors.attention, trace.notes);
 }
 
-// Throws InputError if v is missing and the variant needs values to compute attention.
+// Throws InputError if v is missing, except for full attention with default parameters and for
+// variants with a pattern function.
 void check_values(const ImportedTensors& tensors, const OperationInput& input) {
   if (!tensors.v.empty()) return;
   const Variant& v = variant(input.variant.id);
   if (v.pattern || input.variant == default_variant()) return;
-  throw InputError("v: missing, " + v.id + " needs values as well as queries and keys");
+  throw InputError("v: expected values for " + v.id +
+                   ", found none; only full attention and patterns are computed without values");
 }
 
-// Adds illustrative weights of the variant and the encoding, because an image contains no weights.
+// Adds weights of the variant and the encoding, because an image contains none: illustrative
+// weights, or else random initial ones.
 void add_missing_weights(OperationInput& input, Trace& trace) {
   const Variant& v = variant(input.variant.id);
   if (v.inputs.needs(input.variant.values).input) {
@@ -250,8 +253,8 @@ Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
     trace.notes.push_back(
         count_text(tensors.queries(), "query", "queries") + " and " +
         count_text(tensors.keys(), "key") +
-        " without key_tokens: columns are numbered in storage order, even if they form a "
-        "band next to the diagonal");
+        " without key_tokens: columns are labelled 0, 1, ... in storage order; their positions "
+        "relative to the queries are unknown");
   }
   const auto start = std::chrono::steady_clock::now();
   if (!spec.interventions.empty()) {

@@ -12,9 +12,11 @@ namespace {
 constexpr int kPercentDigits = 3;
 
 std::string describe(const ExitEffect& effect, double full_loss, Index layers) {
+  const double increase = effect.loss - full_loss;
   return percent(effect.changed_fraction, kPercentDigits) + " of predictions differ, the loss is " +
-         brief(effect.loss - full_loss) + " nats per token above the full model's, and " +
-         brief(effect.layers) + " of " + count_text(layers, "layer") + " are computed";
+         brief(std::abs(increase)) + " nats per token " + (increase < 0 ? "below" : "above") +
+         " the full model's, and " + brief(effect.layers) + " of " + count_text(layers, "layer") +
+         " are computed";
 }
 
 }  // namespace

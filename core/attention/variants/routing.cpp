@@ -141,7 +141,8 @@ Var head_keys(const OperationInput& input) {
   return repeat_heads(input.k, input.heads, input.kv_heads);
 }
 
-// Copy of the split products in which the addends of the queries replace the addends of the keys.
+// Products of addends (see terms.h) with each key addend replaced by the corresponding query
+// addend, because queries serve as keys. Empty if an addend is missing.
 std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   std::vector<ExtraProduct> result = split;
   for (ExtraProduct& product : result) {
@@ -283,7 +284,7 @@ Variant routing_variant() {
        .slider = {.max = 1}},
       seed_parameter()};
   v.weights = {{.name = "routing.centroid",
-                .help = "Centroids of each head, instead of k-means.",
+                .help = "Trained centroids of each head; without them, k-means on the text.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {n.heads, values.integer("clusters"), n.key};
                 },

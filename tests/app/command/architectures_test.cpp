@@ -91,7 +91,7 @@ TEST_F(Architectures, GeneratesTargetsOfSources) {
     const ProcessResult evaluation =
         run_on_model("evaluate", {path("pairs.txt"), "--task", "numbers"});
     EXPECT_EQ(evaluation.status, 0) << evaluation.err;
-    EXPECT_NE(evaluation.out.find("whole lines"), std::string::npos) << evaluation.out;
+    EXPECT_NE(evaluation.out.find("exact match"), std::string::npos) << evaluation.out;
     EXPECT_NE(evaluation.out.find("numbers: loss"), std::string::npos) << evaluation.out;
     expect_refusal(run_on_model("evaluate", {"--task", "trajectory"}), "model.architecture");
     expect_refusal(run_on_model("evaluate", {"--task", "text"}), "--task");
@@ -207,7 +207,7 @@ TEST_F(Architectures, GeneratesFromRetrievalMixture) {
             continuation["ids"]);
 }
 
-// 65,536 tokens in segments need no more memory than 8,192.
+// 65,536 tokens in segments use no memory for the layers of earlier segments.
 TEST_F(Architectures, EvaluatesLongTextsInSegmentsWithConstantMemory) {
   ModelConfig config = testing::small_config({.context = 128});
   config.segment = 128;

@@ -272,7 +272,7 @@ TEST_F(ModelCommands, TrainsRepetitionAndEvaluateReportsAccuracy) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.out.find("repeated tokens: accuracy 0."), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("of 16 tokens"), std::string::npos) << result.out;
-  expect_refusal(run_program({"evaluate", "--model", path("copies")}), "expected text files");
+  expect_refusal(run_program({"evaluate", "--model", path("copies")}), "expected files");
 }
 
 TEST_F(ModelCommands, ErrorsNameUnusableFile) {
