@@ -1,8 +1,9 @@
 // Weight of a pair from its score.
 #include "span.glsl"
 
-// Components of a row: maximum of its scores so far, normalising sum, factor of its earlier
-// outputs, factor of the exponentials of its scores (see row_sums.comp).
+// Per row, from row_sums.comp. x: maximum score so far; y: normalising sum so far; z: factor of the
+// output accumulated over earlier tiles; w: factor of this tile's exponentials (of its scores for
+// FEATURE_RATIO). x is unused without a softmax.
 layout(std430, binding = 4) readonly buffer RowSums { vec4 row_sums[]; };
 #ifdef KEEP_ATTENTION
 layout(binding = 0, r32f) writeonly uniform image2DArray attention;  // (c, i, head); initially 0

@@ -26,7 +26,7 @@ double cached_shared_memory_ratio(ComputeBackend& gpu,
                                   const std::optional<std::filesystem::path>& file);
 
 // $XDG_CACHE_HOME/attnscope/backends.txt or ~/.cache/attnscope/backends.txt; nullopt if neither
-// XDG_CACHE_HOME nor HOME is set.
+// XDG_CACHE_HOME nor HOME is an absolute path.
 std::optional<std::filesystem::path> calibration_file();
 
 }  // namespace attnscope

@@ -15,20 +15,20 @@ enum class Divergence {
 };
 
 // Allowed pairs of maps a and b: matrices of the shape of the maps, with NaN for excluded pairs.
-// Undefined: pairs with weight 0 are excluded.
+// If a tensor is undefined, its map's pairs with weight 0 are excluded.
 struct AllowedPairs {
   Tensor a{}, b{};
 };
 
-// Returns one divergence per row, in bits, after normalising rows to sum 1. a, b: [L_q, L_k]. KL(a,
-// b) is +infinity if a key has weight in a and is excluded in b. The weight of an allowed pair is
-// never 0 but can underflow: it then counts as the smallest positive float, 2^-149, and the result
-// is a lower bound. 0 if all weights of both rows are 0, NaN if only those of one are. Throws
-// InputError for different shapes or a negative weight.
+// Returns one divergence per row, in bits, after normalising rows to sum 1. a, b: [L_q, L_k].
+// KL(a, b) is +infinity if a key has weight in a and is excluded in b. The weight of an allowed
+// pair is never 0 but can underflow: it then counts as the smallest positive float, 2^-149, and the
+// result is a lower bound. 0 if both rows are all zero, NaN if only one is. Throws InputError
+// unless all tensors are matrices of the same shape, and for a negative or NaN weight.
 std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind,
                                     const AllowedPairs& allowed = {});
 
-// a - b. Throws InputError for different shapes.
+// a - b. Throws InputError unless both are matrices of the same shape.
 Tensor difference(const Tensor& a, const Tensor& b);
 
 }  // namespace attnscope

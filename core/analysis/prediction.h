@@ -25,6 +25,7 @@ struct Prediction {
   double bits_per_byte = 0;    // comparable across tokenizers; NaN if the tokens have no bytes
   bool leaks_targets = false;  // some attention is non-causal and sees the tokens to predict
 };
-std::optional<Prediction> prediction(const Trace& trace);  // empty for fewer than two tokens
+// Returns nullopt if the run has fewer than two tokens or no token bits.
+std::optional<Prediction> prediction(const Trace& trace);
 
 }  // namespace attnscope

@@ -17,14 +17,15 @@ namespace attnscope {
 // Hugging Face config.json, with "model_type".
 //
 // BERT, GPT-NeoX and Falcon get the exact GELU of the released models; llama.cpp approximates it by
-// tanh. Files do not store T5's largest distance: 128 is assumed. Files of Mistral, Qwen 2 and
-// StarCoder 2 often lack the sliding window: these models are read without windows.
+// tanh. Files do not store T5's `relative_attention_max_distance`: 128 is assumed. Files of
+// Mistral, Qwen 2 and StarCoder 2 often lack the sliding window: these models are read without
+// windows.
 Json gguf_config(const Json& metadata, const StoredTensors& tensors, const std::string& place);
 
 // Tensors with the names and the row order of the Hugging Face layouts. Experts, parts of fused
-// matrices and the queries and keys of Llama are views; matrices fused by head are copies. Gemma's
-// stored norm gains include the 1 that its Hugging Face layout adds; gguf_config() therefore sets
-// "norm_gain_offset" to 0.
+// matrices and the queries and keys of Llama are views; QKV matrices that Hugging Face interleaves
+// by head are copied. Gemma's stored norm gains include the 1 that its Hugging Face layout adds;
+// gguf_config() therefore sets "norm_gain_offset" to 0.
 StoredTensors gguf_tensors(const Json& metadata, const Json& config, StoredTensors tensors,
                            const std::string& place);
 

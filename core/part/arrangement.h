@@ -3,12 +3,17 @@
 // Kernels compute rectangles of queries and keys, so that one panel of keys serves many rows. In
 // the pattern's order, neighbouring rows may share few keys. A row of a strided pattern shares keys
 // with every stride-th row, a row of a hashed or routed pattern with its bucket or cluster.
-// arrange() splits the keys of each row into pieces, one per rule and kind of run (contiguous or
-// strided). Pieces with equal first keys form blocks; a query's remaining pieces form a lone row.
+//
+// 64 consecutive rows keep the pattern's order if their runs of keys are few, similar and
+// contiguous (Head::in_order). For all other rows, arrange() first plans blocks of whole rows. Rows
+// that form no dense rectangle may be divided into pieces, if blocks of pieces cost less. A piece
+// has a row's keys of one rule and one kind of run (long contiguous, or other). Pieces are sorted
+// by first column. Consecutive pieces with many common columns form a block; other pieces become
+// lone rows, one per query. Each allowed pair of these rows belongs to exactly one block or lone
+// row.
 //
 // Pattern::arrangement() computes the arrangement once, in time proportional to the number of
-// allowed pairs. Rows that form dense rectangles keep the pattern's order. Each allowed pair of the
-// other rows belongs to exactly one block or lone row.
+// allowed pairs.
 #pragma once
 
 #include <span>
@@ -36,14 +41,14 @@ struct Arrangement {
   struct LoneRow {  // keys of a query that are in no block
     std::int32_t query = 0, width = 0;
     std::size_t columns = 0;  // [width], ascending
-    bool first = false;       // true if no block has this query
+    bool first = false;       // true if no block contains the query: its first visit
   };
   // A query may occur in blocks of several layers. These flags mark its first and its last block.
   static constexpr std::uint8_t first_visit = 1, last_visit = 2;
 
   struct Head {
-    // For each group of block_rows consecutive queries: nonzero if they keep the pattern's order,
-    // because their runs are few and similar.
+    // For every block_rows consecutive queries: nonzero if they keep the pattern's order, because
+    // their runs of keys are few, similar and contiguous.
     std::vector<std::uint8_t> in_order;
     // Reordered queries without keys. All other reordered queries are in blocks or lone rows.
     std::vector<std::int32_t> empty;
@@ -56,7 +61,9 @@ struct Arrangement {
     std::vector<Extent> extents;
     StorageVector<std::uint64_t> words;
 
-    bool is_in_order(Index block) const { return in_order[static_cast<std::size_t>(block)] != 0; }
+    bool is_in_order(Index row_block) const {
+      return in_order[static_cast<std::size_t>(row_block)] != 0;
+    }
     std::span<const Block> layer(std::size_t n) const {  // empty beyond the head's last layer
       return n < layers.size() ? std::span<const Block>(layers[n]) : std::span<const Block>();
     }

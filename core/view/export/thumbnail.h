@@ -13,8 +13,8 @@ struct ThumbnailOptions {
   bool dark = false;
 };
 
-// Uses the largest of several font sizes at which the picture fits. Throws InputError if there is
-// nothing to show (no tokens, unknown layer or head).
+// Uses the largest of several font sizes at which the picture fits. Throws InputError if it fits at
+// none of them, or if there is nothing to show (no tokens, unknown layer or head).
 Image thumbnail(const Traces& traces, const Session& session, const ThumbnailOptions& options = {});
 
 }  // namespace attnscope

@@ -1,4 +1,5 @@
-// Panels of the gates view: a map of each set, and a chart of the selected rows.
+// Panels of the gates view: a map per gate set (GateSet: the gates of one kind), and a chart of the
+// selected rows.
 #pragma once
 
 #include "core/view/gates/gate_layout.h"
@@ -9,7 +10,7 @@ namespace attnscope {
 // `token`: the hovered token; -1 if none.
 void draw_gate_maps(Page& page, const GatePlaces& places, Index token);
 
-// Chart of the selected row of each set, with the spread over components.
+// Chart of the selected row of each gate set: mean ± one deviation over components.
 struct GateChart {
   Chart chart;
   std::vector<LegendEntry> entries;  // one per set

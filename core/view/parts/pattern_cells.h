@@ -13,8 +13,8 @@ struct PatternWindow {
   Index row_step = 1, column_step = 1;
 };
 
-// The whole matrix if it has up to 2048 x 2048 pairs; otherwise the visible region in at most
-// 2048 x 2048 blocks.
+// The whole matrix if it has at most 2048 queries and at most 2048 keys; otherwise the visible
+// region, in at most 2048 blocks along each axis.
 PatternWindow pattern_window(Index queries, Index keys, double row, double column, double height,
                              double width);
 

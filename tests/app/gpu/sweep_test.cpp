@@ -128,7 +128,7 @@ struct Sweep {
 constexpr ResultRequest kOnHost{
     .output = true, .attention = true, .scores = true, .log_sum_exp = true};
 
-// Returns false if the combination is invalid on either backend.
+// Returns false if the combination is invalid. If the CPU rejects it, the GPU must reject it, too.
 bool sweep(const Sweep& s) {
   if (s.is_refused()) return false;
   SCOPED_TRACE(s.describe());
@@ -166,8 +166,8 @@ bool sweep(const Sweep& s) {
   if (attention.defined()) {
     EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "attention on the device";
   }
-  // Results without stored maps match, too. Results without a log-sum-exp are excluded: sums of
-  // features may be close to 0, and the order of summation differs.
+  // Results without stored maps match, too. Feature-map normalisers (no log-sum-exp) are excluded:
+  // they can be close to 0, which amplifies differences in summation order.
   if (expected.log_sum_exp.defined()) {
     const OperationResult streamed_result = evaluate(input, gpu(), {.output = true});
     EXPECT_TRUE(close(streamed_result.output.value(), expected.output.value(), tolerance))
@@ -240,7 +240,7 @@ TEST_P(VariantSweep, MatchesCpuOnWideRangesAndSharedKeys) {
   }
 }
 
-// Long enough for grouped rows, in blocks of several tiles.
+// 320 tokens: arrangements group rows into blocks that span several tiles.
 TEST_P(VariantSweep, MatchesCpuOnLongTexts) {
   for (const Values& values : value_cases(variant_.parameters)) {
     Sweep s;

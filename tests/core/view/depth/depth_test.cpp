@@ -167,7 +167,8 @@ TEST(Depth, HitsAreLayersAndPositions) {
   EXPECT_EQ(hit->key, -1);
 }
 
-// The automatic threshold saves layers only where nine of ten tokens keep their prediction.
+// The automatic threshold is the lowest one from which on at least 90% of tokens exit with the last
+// layer's prediction.
 TEST(Depth, AutomaticThresholdStartsAtHighAgreement) {
   const Trace trace = synthetic_trace(6, 2, 40);
   const LogitLens lens = testing::synthetic_lens(trace);
