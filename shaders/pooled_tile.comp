@@ -14,7 +14,7 @@ layout(std430, binding = 7) writeonly buffer Cells { float cells[]; };
 #include "weight.glsl"
 
 uniform ivec4 tile_box;    // row, column, height, width in pairs
-uniform ivec2 cell_steps;  // x: columns per cell; y: rows per cell, or 1 to sample the middle row
+uniform ivec2 cell_steps;  // x: rows and columns per cell; y: 1: reads only the middle row
 uniform ivec4 cell_area;   // cells to compute: first row and column, end of rows and columns
 
 float products(int head, int i, int c) {

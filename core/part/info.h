@@ -89,9 +89,9 @@ struct WeightInfo {
   // weight; the operation draws it from a seed parameter or runs without it.
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
-  // Illustrative value, for a model that was not trained with the variant or encoding. Set only if
-  // this value shows more than `initial`; empty: use `initial`. Only the first Situation::keys
-  // entries of a weight of fixed length matter (all entries if keys is 0).
+  // Illustrative value, for a model that was not trained with the variant or encoding. Empty if
+  // `initial` is as illustrative. Only the first Situation::keys entries of a weight of fixed
+  // length matter (all entries if keys is 0).
   std::function<Tensor(const Shape&, const Situation&, const Values&)> illustrative{};
   WeightFile file{};
   WeightTraining training{};

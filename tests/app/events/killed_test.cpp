@@ -39,8 +39,8 @@ bool same_state(const Moment& a, const Moment& b) {
   return a.text == b.text && a.view == b.view;
 }
 
-// States that the next start may offer: the last one observed over kMaxLoss before the kill, and
-// all later ones.
+// States that the next start may offer: the last state observed more than kMaxLoss before the kill,
+// and all later states.
 std::vector<Moment> possible_states(const std::vector<Moment>& moments, Clock::time_point killed) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < moments.size(); ++i) {

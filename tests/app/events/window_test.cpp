@@ -277,7 +277,7 @@ TEST_F(Window, WorksWithoutComputeShaders) {
   program.keep_screenshot("opengl-3.3");
 }
 
-// The first start plays Flow while three cards wait for acts.
+// At the first start, Flow plays while three cards wait for acts of the user.
 TEST_F(Window, FirstStartWaitsForThreeMoves) {
   {
     Program program(display_, folder_.path(), {"--size", "1280x800", "--scale", "1"}, {},
@@ -330,7 +330,7 @@ TEST_F(Window, EscapeEndsOpeningMoves) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-// Simple controls fold rarely needed settings, but none that is in use.
+// Simple controls hide rarely needed settings, unless they are in use.
 TEST_F(Window, SimpleControlsShowSettingsInUse) {
   Program program(display_, folder_.path(),
                   arguments({"--text", "the cat sat on the mat", "--controls", "simple"}));

@@ -30,8 +30,8 @@ class Failure {
       const int remaining = remaining_--;
       if (remaining > 0 || (remaining < 0 && !repeats_)) return original_();
       reported_ = true;
-      // A lost context fails every second query; the other queries end check_gl()'s draining of
-      // errors.
+      // A lost context reports an error at every second query. At the other queries, check_gl()
+      // stops draining errors.
       return remaining == 0 || remaining % 2 == 0 ? error_.load() : GLenum{GL_NO_ERROR};
     };
   }

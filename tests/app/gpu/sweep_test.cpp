@@ -43,7 +43,7 @@ class CountingBackend : public Backend {
   int parts = 0;
 };
 
-// Initial values, and alternatives for each named choice and each flag.
+// Default values, and copies of them in which one choice or flag has another value.
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   std::vector<Values> cases{default_values(parameters)};
   for (const Parameter& parameter : parameters) {

@@ -193,7 +193,7 @@ TEST(Files, OpensRetrievalStore) {
   EXPECT_EQ(state.session->run.retrieval->retrieval_head.id, retrieval_heads().front().id);
   EXPECT_EQ(state.session->run.retrieval->store, folder.path() / "s.safetensors");
   EXPECT_EQ(state.session->run.text, "mine");
-  // Another store keeps the parameters.
+  // Selecting another store keeps the other retrieval parameters.
   state.session.edit().run.retrieval->retrieval_head.values.set("k", Index{2});
   write_safetensors(folder.path() / "t.safetensors", store_file(store, true));
   EXPECT_TRUE(open_store(state, folder.path() / "t.safetensors"));

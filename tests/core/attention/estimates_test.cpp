@@ -237,8 +237,8 @@ TEST(Costs, MatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/attention/costs.txt"));
 }
 
-// Refused values of each integer parameter and reasons for lengths 0, 8 and 9. All other parameters
-// have defaults.
+// Refused values of each integer parameter, and reasons for refusals at lengths 0, 8 and 9. All
+// other parameters have defaults.
 TEST(Refusals, MatchGolden) {
   std::string text;
   Dimensions sizes;

@@ -61,7 +61,7 @@ TEST_F(Run, FallsBackToCpuIfDeviceIsLost) {
   run_spec.interventions = {intervention_from_text("forbid key=1")};
   EXPECT_TRUE(testing::close(run.run(run_spec)->attention[0].attention(0),
                              run_.run(run_spec)->attention[0].attention(0)));
-  // An explicit GPU choice turns the loss into an error.
+  // If the user selected the GPU explicitly, the lost device is an error.
   run_spec.backend = BackendChoice::Gpu;
   EXPECT_THROW(run.run(run_spec), InputError);
 }

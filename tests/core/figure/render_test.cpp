@@ -157,7 +157,7 @@ TEST(Render, PdfHasTextAndTitleButNoDate) {
   EXPECT_TRUE(pdf.starts_with("%PDF-"));
   EXPECT_NE(pdf.find("%%EOF"), std::string::npos);
   EXPECT_EQ(pdf.find("CreationDate"), std::string::npos);
-  // An embedded font, not outlines.
+  // Text uses an embedded font, not outlines.
   EXPECT_TRUE(pdf.find("Inter-") != std::string::npos ||
               pdf.find("DejaVuSans") != std::string::npos);
   EXPECT_NE(pdf.find("A title"), std::string::npos);

@@ -87,7 +87,7 @@ TEST(Sample, DrawsByProbability) {
   EXPECT_EQ(count[1], 0);
   EXPECT_EQ(count[4], 0);
   for (std::size_t i = 0; i < p.size(); ++i) {
-    // Five standard deviations.
+    // Tolerance: five standard deviations.
     EXPECT_NEAR(count[i], kDraws * p[i], 5 * std::sqrt(kDraws * p[i] * (1 - p[i]))) << i;
   }
 }

@@ -241,7 +241,7 @@ TEST(Slopes, MatchPublishedValues) {
     const std::vector<double> slopes = default_slopes(heads);
     ASSERT_EQ(static_cast<Index>(slopes.size()), heads);
     for (Index a = 0; a < heads; ++a) {
-      // Heads beyond a power of two p have every other slope for 2 p heads.
+      // Heads beyond the largest power of two p have every other slope of a model with 2 p heads.
       const double n =
           a < power ? static_cast<double>(a + 1) : (static_cast<double>(2 * (a - power)) + 1) / 2;
       EXPECT_NEAR(slopes[static_cast<std::size_t>(a)],

@@ -8,7 +8,8 @@ namespace attnscope {
 Parameter factorised_mode_parameter();
 Parameter stride_parameter(const char* help);
 
-// Pattern for the parameter "mode". add_first() and add_second() add query i's runs of A1 and A2.
+// Pattern of A1, A2 or both, as the parameter "mode" selects. add_first() and add_second() add
+// query i's runs of A1 and A2.
 Pattern factorised_pattern(
     const PatternInput& input, std::vector<std::string> rules,
     const std::function<void(PatternBuilder&, int rule, Index i)>& add_first,

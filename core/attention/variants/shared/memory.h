@@ -1,4 +1,4 @@
-// Keys and values from before the segment.
+// Stored keys and values of earlier segments.
 #pragma once
 
 #include "core/attention/variants/shared/assemble.h"

@@ -100,7 +100,7 @@ TEST_F(ScreenTextTest, RasterisesGlyphsOnce) {
   EXPECT_TRUE(draws_incompletely("שלום"));
 }
 
-// More words than there are codes: those of earlier frames are released.
+// Draws more words than there are codes: codes of words in earlier frames are released.
 TEST_F(ScreenTextTest, ReusesCodes) {
   const auto word = [](int n) {
     std::string text;

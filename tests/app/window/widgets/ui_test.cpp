@@ -39,7 +39,7 @@ class DialogTest : public ::testing::Test {
   Ui ui_;
 };
 
-// No frame after the closing shows the dialog without its content.
+// After closing, no frame shows the dialog without its content.
 TEST_F(DialogTest, DisappearsInFrameAfterClosing) {
   for (int opening = 0; opening < 2; ++opening) {
     bool open = true;

@@ -385,7 +385,8 @@ TEST(Compare, MapsFillThePage) {
   }
 }
 
-// The choice for an audience: two maps, larger than next to their difference, and one number.
+// For an audience: two maps, larger than they are next to a map of their difference, and one number
+// that compares them.
 TEST(Compare, MapsChoiceShowsTwoLargeMapsAndOneNumber) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   LayoutOptions look;

@@ -233,7 +233,7 @@ TEST(Depth, DeepModelShowsEveryNthLayer) {
   EXPECT_EQ(lay_out_view(trace, "depth", look).columns, 30);
 }
 
-// The counts of the legend sum to all tokens, also where not every layer has space.
+// The legend's counts sum to the number of tokens, even if some layers have no space.
 TEST(Depth, LegendContainsAllExits) {
   const Trace trace = synthetic_trace(30, 2, 60);
   for (const double width : {400.0, 700.0, 1500.0}) {
