@@ -74,7 +74,8 @@ std::string cost_refusal(const Variant& variant);
 // Variants selected by default, with published sizes.
 std::vector<CostVariant> default_cost_variants();
 
-// Lengths first, 2 * first, 4 * first, ... below `last`, followed by `last`.
+// Lengths first, 2 * first, 4 * first, ... below `last`, followed by `last`. Empty unless
+// 1 <= first <= last and `last` is supported.
 std::vector<Index> doubling_lengths(Index first, Index last);
 
 // CSV "variant,parameters,length,tokens,operations,bytes,seconds,seconds_by_formula,peak_bytes,

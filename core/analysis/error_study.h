@@ -16,7 +16,8 @@ namespace attnscope {
 std::string error_study_refusal(const AttentionTap& tap);
 
 // Range of the errors over all seeds. An error is |A − Ã| / |A| in the Frobenius norm: 0 if the
-// weights Ã equal the softmax weights A, 1 if Ã is no better than zero weights.
+// weights Ã equal the softmax weights A, 1 if Ã is no better than zero weights. Seeds with NaN
+// weights are omitted; NaN if all are.
 struct ErrorSpread {
   double min = 0, median = 0, max = 0;
 };
@@ -39,7 +40,8 @@ struct ErrorStudy {
   double explained_by(Index rank) const;
 };
 
-// Requires an empty error_study_refusal(). `head`: within the tap's group; `model`: the width d.
+// Throws std::logic_error if error_study_refusal() gives a reason. `head`: within the tap's group;
+// `model`: the width d.
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
                        const std::function<void(std::size_t done, std::size_t total)>& progress);
 

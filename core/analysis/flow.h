@@ -11,12 +11,13 @@ namespace attnscope {
 // Attention rollout (Abnar and Zuidema, 2020, arXiv:2005.00928): the product of (A_l + I) / 2 over
 // layers l, with rows normalised to sum 1. A_l is the layer's attention averaged over heads, I the
 // residual connection. layers: a matrix [L, L] per layer, first layer first. Returns [L, L]. Throws
-// InputError if a layer is not square or sizes differ.
+// InputError if there are no layers, a layer is not square or sizes differ.
 Tensor attention_rollout(const std::vector<Tensor>& layers);
 
 // Receptive fields, [L, L]: the number of layers after which query i first reaches key j, -1 if
 // never. 0 on the diagonal, because residual connections count. A layer reaches a key if any of its
-// heads does. layers: for each layer the patterns of its head groups, L x L each.
+// heads does. layers: for each layer the patterns of its head groups, L x L each. Throws
+// InputError if there are no layers or sizes differ.
 IntTensor reachability(const std::vector<std::vector<const Pattern*>>& layers);
 
 }  // namespace attnscope

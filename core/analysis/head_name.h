@@ -21,8 +21,9 @@ struct HeadName {
 //
 // A statistic names the head only if it reaches a fixed threshold (60% or 35% of the weight;
 // half the baseline's distance), differs from the baseline by at least kNameSpreads standard
-// deviations and is measured on at least kNameRows rows. Few heads with random weights therefore
-// have a name. Unknown statistics (NaN) are ignored.
+// deviations and is measured on at least kNameRows rows. The name induction also
+// requires that the weight on the first token is not larger. Few heads with random weights
+// therefore have a name. Unknown statistics (NaN) are ignored.
 HeadName head_name(const HeadStatistics& statistics, const HeadBaseline& baseline);
 
 constexpr double kNameSpreads = 4;

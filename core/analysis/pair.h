@@ -17,7 +17,7 @@ struct PairScore {
 };
 
 // Computes the score in double precision, for batch entry 0. Returns nullopt for parts whose scores
-// are not products. Ignores the pattern: forbidden pairs have scores, too.
+// are not products, or without q or k. Ignores the pattern: forbidden pairs have scores, too.
 std::optional<PairScore> pair_score(const Part& part, Index head, Index query, Index key);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ struct RowStatistics {
   bool has_negative = false;     // some weight is negative: the row is no distribution
   double entropy = 0;            // bits; over the positive weights, without normalising them
   double effective = 1;          // effective number of keys, 2^entropy
-  Index largest = -1;            // column of the largest weight; -1 for an empty row
+  Index largest = -1;            // column of the largest magnitude; -1 if all weights are 0
   std::vector<Index> strongest;  // columns by descending magnitude of the weight
 };
 

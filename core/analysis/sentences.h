@@ -16,8 +16,9 @@ bool has_two_sentences(const Trace& trace);
 struct BlockWeights {
   double weights[2][2];  // [from][to]
 };
-// Empty if the run does not have two sentences, or did not store the map. skips_special: ignores
-// queries and keys that the tokenizer inserted ("[SEP]").
+// Returns nullopt if the run lacks two sentences, the head or its stored map, or if the queries of
+// a sentence are missing. skips_special: ignores queries and keys that the tokenizer inserted
+// ("[SEP]").
 std::optional<BlockWeights> block_weights(const Trace& trace, const HeadRef& ref,
                                           bool skips_special = false);
 
@@ -25,8 +26,8 @@ std::optional<BlockWeights> block_weights(const Trace& trace, const HeadRef& ref
 // (Reimers and Gurevych, 2019), or the First token ("[CLS]" in encoders).
 enum class SentenceVector { Mean, First };
 
-// Sentence vector after the last layer, before a final norm; empty if the run has no such states.
-// sentence: 0 or 1 of a pair; -1: all tokens.  [d]
+// Sentence vector after the last layer, before a final norm; empty if the run has no such states of
+// all tokens, or the sentence has no token. sentence: 0 or 1 of a pair; -1: all tokens.  [d]
 std::vector<double> sentence_vector(const Trace& trace, SentenceVector pooling, int sentence = -1);
 
 // a·b / (|a| |b|) in double precision; NaN for empty or zero vectors or different sizes.

@@ -19,8 +19,8 @@ struct Settling {
   Tensor patterns;             // [n, d_k]
   Tensor states;               // ξ_0 ... ξ_s after each step  [s + 1, d_k]
   Tensor weights;              // attention of each step  [s, L_k]; 0 for forbidden keys
-  std::vector<double> energy;  // E of each state; empty unless β > 0
-  Index nearest = -1;          // key with the largest weight in the last step
+  std::vector<double> energy;  // E of each state; empty unless β > 0 and a key is allowed
+  Index nearest = -1;          // key with the largest weight in the last step; -1 without steps
   double beta = 0;
   Index steps() const { return weights.dim(0); }
 };

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Means over the rows that are not fully masked; NaN if all rows are fully masked.
+// Means over the rows that have weights and to which the statistic applies; NaN without such rows.
 struct HeadStatistics {
   double entropy = 0;         // bits: -sum_j a_ij log2 a_ij
   double distance = 0;        // tokens: sum_j a_ij |i - j|
@@ -45,7 +45,7 @@ class HeadStatisticsSum {
 
 // attention: [L_q, L_k], rows of non-negative weights. Key column c holds token
 // c - first_token_column; earlier columns are memory and count towards entropy only.
-// tokens: ids of the L_q query tokens; if empty, same_token and induction are NaN.
+// tokens: ids of the L_q query tokens; for another number of ids, same_token and induction are NaN.
 HeadStatistics head_statistics(const Tensor& attention, const std::vector<std::int32_t>& tokens,
                                Index first_token_column = 0);
 

@@ -17,7 +17,8 @@ struct Continuation {
 };
 
 // rows: number of leading rows of the run's image in the prompt; -1: half of the rows. Throws
-// InputError for masked and trajectory models, which generate no tokens.
+// InputError for masked models, and for inputs that are invalid, missing or complete. Trajectory
+// models generate no tokens: use action_logits().
 Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& config,
                           const RunSpec& spec, Index rows);
 

@@ -13,7 +13,8 @@ using StoreProgress = std::function<void(Index done, Index total)>;  // in token
 
 // Creates a key for every token but the last of each text. Texts longer than the model's context
 // are read in windows that overlap by half, so that half a context precedes each key, except at a
-// text's start. Throws InputError if the model lacks retrieval or no text has two tokens.
+// text's start. Models with segments read whole texts. Throws InputError if the model lacks
+// retrieval or no text has two tokens.
 Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>>& texts,
                  Backend& backend, const StoreProgress& progress);
 

@@ -19,8 +19,8 @@ std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
 Model effective_model(const Model& stored, const RunSpec& spec, Index tokens = 0);
 
 // Fills in parameters that variants derive from the text, such as sentences and brackets
-// (VariantDefaults::from_text). Throws InputError for these variants if the text is read in
-// segments (`segment` tokens each; 0: none), because every segment would need other parameters.
+// (VariantDefaults::from_text). Throws InputError if this changes parameters and the text is
+// read in segments (`segment` tokens each; 0: none), because every segment would need others.
 RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens,
                              Index segment = 0);
 
@@ -29,7 +29,7 @@ RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens
 std::string structure_refusal(const ModelConfig& stored, const RunSpec& spec);
 
 // Tokens of the run: its ids or, without ids, its tokenised text. Throws InputError if the result
-// is empty or the model has no tokenizer.
+// is empty, or if the text is too long or the model has no tokenizer for it.
 std::vector<TraceToken> tokenised_input(const Checkpoint& checkpoint, const RunSpec& spec);
 
 // Trace entry of a token. is_generated: uses the tokenizer of generated tokens if the model has a

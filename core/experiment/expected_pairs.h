@@ -52,7 +52,8 @@ ExpectedPairs expected_pairs_from_json(const Json& json, const std::string& path
 
 // Measures one kind. A head prefers the word with its largest weight among the words that the query
 // may see, without the query itself and the first word (an attention sink). Throws InputError if
-// the model's tokens do not form the words of a sentence.
+// a pair's words are missing among the words that the model's tokens form, or if the model has no
+// attention between words.
 ExpectedPairScore score_pairs(const std::string& model, const ExpectedKind& kind,
                               ExperimentRun& runner);
 

@@ -109,7 +109,7 @@ Findings findings_of_reference(const Findings& findings);
 struct FinishedRun {
   const Session& session;
   std::shared_ptr<const Trace> trace;
-  const Checkpoint* checkpoint = nullptr;  // null if the attention was imported
+  const Checkpoint* checkpoint = nullptr;  // null for imported tensors
   // Runs another session with the cache of this run, and measures its time if times are compared.
   // with_findings: also computes the requested findings for that session.
   std::function<Traces(const Session&, bool with_findings)> observe;

@@ -45,7 +45,8 @@ HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Inde
 HeadBaseline head_baseline(const Trace& trace, const AttentionTap& tap, Index head_in_group);
 
 // Statistics of a run, whose words may be merged (core/analysis/words.h), or of its part `only`.
-// Same-token and induction scores are undefined if a token is unknown (id -1).
+// Same-token and induction scores are undefined (NaN) if a token is unknown (id -1), and for
+// cross-attention.
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
 // Statistics over `texts`, which are separated by blank lines. Each text is run with the settings

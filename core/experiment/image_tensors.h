@@ -24,7 +24,7 @@ inline constexpr double kSimilaritySigma = 0.1;  // for colours in [0, 1]
 inline constexpr Index kImageHeads = 4;
 
 // Width and height of the grid. A requested side of 0 follows from the image's aspect ratio. Throws
-// InputError if the file is not an image.
+// InputError if a requested side exceeds kMaxGridSide, or if the file is needed and not an image.
 std::pair<Index, Index> image_grid(const TensorFiles& files);
 
 // One layer: q and k [heads, L, d]; v [heads, L, 3] contains the colours. Throws InputError if the

@@ -35,7 +35,8 @@ struct ImportedTensors {
 };
 ImportedTensors read_imported_tensors(const TensorFiles& files);
 
-// Trace of the run's tensors; attention of q and k is computed on `backend`.
+// Trace of the run's tensors; attention of q and k is computed on `backend`. Throws InputError for
+// invalid tensors, interventions and head groups.
 Trace trace_of_tensors(const RunSpec& spec, Backend& backend);
 
 }  // namespace attnscope

@@ -22,8 +22,9 @@ struct ModelInput {
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
                        std::vector<TraceToken> tokens, bool needs_losses);
 
-// Tokens of the run, cut to the model's context; empty for trajectories. Adds a note about cut
-// tokens.
+// Tokens of the run, cut to RunSpec::max_tokens and to the length that the model and
+// RunSpec::overlong allow; empty for trajectories. Adds a note about cut tokens. Throws InputError
+// if the model cannot read the input.
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
                                        const RunSpec& spec, std::vector<std::string>& notes);
 

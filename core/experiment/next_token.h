@@ -21,9 +21,10 @@ std::int32_t sample_next_token(const Trace& trace, Index position, const SeededS
 // Targets of encoder-decoders are never cut.
 bool shows_end(const Trace& trace, const RunSpec& spec);
 
-// Appends a token to the text (or ids), or to the target of an encoder-decoder. Sets Overlong::Last
-// if the context is full. Returns false and changes nothing if the token is not text (end of text)
-// or the model reads no tokens.
+// Appends a token to the text (or ids), or to the target of an encoder-decoder. If the context is
+// full, replaces Overlong::First by Overlong::Last, except for targets. Returns false and changes
+// nothing if the token is special (end of text), has no text and the run no ids, or the input is a
+// file.
 bool append_token(RunSpec& spec, const Trace& trace, std::int32_t id);
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@ struct Sample {
   Index segment = 1;     // segment to show; segment 0 has no memory yet
 };
 
-// In file order; empty if the folder is missing. Throws InputError if the list is invalid.
+// In file order; empty if the list is missing. Throws InputError if the list is invalid.
 const std::vector<Sample>& samples();
 
 // Task whose samples a model reads: its training task; "text" for models trained to repeat text.
@@ -32,8 +32,8 @@ std::string reading_task(const ModelCard& card);
 std::vector<const Sample*> samples_for(const ModelCard& card);
 // Sample that is the run's input; null if the input is no sample.
 const Sample* current_sample(const RunSpec& spec);
-// True if `current`, a sample for another model, is unsuitable for this model, such as a text of
-// one segment for a model with memory.
+// True if the card names another sample than `current`, or if it names none, the model illustrates
+// long texts (memory, long spans) and `current` is short.
 bool prefers_other_sample(const ModelCard& card, const Sample& current);
 // True if a text written for another task is meaningful to models of this task.
 bool fits_task(std::string_view task, const std::string& text);

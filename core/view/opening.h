@@ -39,7 +39,7 @@ OpenedModel with_model(const RunView& current, const std::string& model,
 
 // Name of a model that reads `file` (an image, or a file for --input): `model` if it can, else the
 // first bundled model that can; empty if none. `model` resizes images; a bundled model must have
-// the image's size. Throws InputError if an image cannot be read.
+// the image's size. Throws InputError if the file or `model` cannot be read.
 std::string model_that_reads(const std::filesystem::path& file, const std::string& model);
 
 // Replaces the input by a text; switches to the default model if the current one reads no text.

@@ -14,13 +14,13 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
                               bool is_cropped);
 
 // Numbers of the session's view; in views that zoom, only those of the visible region. Throws
-// InputError if the view has no numbers.
+// InputError if the view has no numbers, or none for this run and region.
 ViewData view_data(const Trace& trace, const Session& session, const Findings& findings = {});
 
 // CSV: a line of column names, then one line per row. Each row begins with its indices along the
 // leading axes and its label. The last of ViewData::Matrix::axes may name the rows (default:
 // "query"). Several matrices are separated by empty lines, each below its name. NaN (excluded
-// pairs) is an empty field.
+// pairs) is an empty field. Throws InputError for a matrix of more than 2^24 numbers.
 std::string to_csv(const ViewData& data);
 
 // Quotes a CSV field if necessary.

@@ -40,7 +40,7 @@ struct HeadSurvey {
   double first_token = std::numeric_limits<double>::quiet_NaN();
   double first_token_baseline = std::numeric_limits<double>::quiet_NaN();
 };
-// Null if the text is too long to measure its heads.
+// Null if the maps are not stored, or too large to measure all heads at once.
 std::shared_ptr<const HeadSurvey> survey_heads(const ViewInput& input,
                                                const std::vector<Thumbnail>& list);
 
@@ -66,8 +66,8 @@ HeadList with_added(HeadList selected, std::pair<Index, Index> head);
 HeadList with_range(HeadList selected, std::pair<Index, Index> head,
                     const std::vector<Thumbnail>& list);
 
-// Sorts and filters the list by the view's parameters. Throws InputError if the text is too long to
-// measure heads.
+// Sorts and filters the list by the view's parameters. Throws InputError if the order requires
+// statistics of this text and its maps are not stored.
 GridOrder sort_thumbnails(const ViewInput& input, std::vector<Thumbnail>& list);
 
 }  // namespace attnscope

@@ -15,8 +15,9 @@ namespace attnscope {
 class LayerChain {
  public:
   static constexpr Index kMaxLength = 1024;
-  // Returns nullopt if a layer attends to other tokens (memory, cross-attention), or if there are
-  // more than kMaxLength tokens. Paths name `head` if it is among the heads that attend to a key.
+  // Returns nullopt if there are no layers, if a layer attends to other tokens (memory,
+  // cross-attention), or if there are more than kMaxLength tokens. Paths name `head` if it is among
+  // the heads that attend to a key.
   static std::optional<LayerChain> create(const Trace& trace, const TracePart& part, Index head);
 
   Index length() const { return length_; }
@@ -30,7 +31,8 @@ class LayerChain {
     Index head;  // index within the tap's group
     int rule;
   };
-  // Visits each key of a query in a layer, once for each head that attends to the key.
+  // Visits each key of a query in a layer, once for each head that attends to the key. Heads of a
+  // tap that share a pattern count as one head.
   void visit_keys(Index layer, Index query,
                   const std::function<void(const AttendedKey&)>& visit) const;
 

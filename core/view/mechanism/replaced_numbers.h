@@ -17,7 +17,7 @@ struct ReplacedChange {
   std::vector<bool> attends;    // per query: can attend to the token in either run
 };
 // Compares the head in both runs; `position`: index of the replaced token. Throws InputError if the
-// maps differ in size or cannot be derived.
+// maps differ in size or have more than 2^22 pairs.
 ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
                                const AttentionTap& replaced, Index head, Index position);
 

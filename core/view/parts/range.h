@@ -28,7 +28,7 @@ struct ShownCells {
 // `cells` must be set.
 ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head);
 
-// "map 40 % exact" for ViewLayout::pending; empty if everything is exact.
+// "map 40% exact, the rest is a preview", for ViewLayout::pending; empty if everything is exact.
 std::string pending_text(double exact);
 
 // True if a softmax normalises the weights, so that none is negative.
@@ -64,7 +64,7 @@ ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const Att
 // the rows.
 std::vector<float> visible_row_maxima(const HeatMap& cells,
                                       Index limit = std::numeric_limits<Index>::max());
-// Largest visible magnitude; 0 if nothing is visible.
+// Largest visible magnitude; 0 if nothing is visible, 1 if it is not finite.
 double largest_visible_magnitude(const HeatMap& cells);
 
 }  // namespace attnscope

@@ -19,11 +19,13 @@ using Cell = std::pair<Index, Index>;
 std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>& path);
 
 inline constexpr Index kMaxPainted = 4096;  // maximum number of queries or keys
-// Pattern of a head as a mask [L_q, L_k]; 1: allowed. Throws InputError beyond kMaxPainted.
+// Pattern of a head as a mask [L_q, L_k]; 1: allowed. Throws InputError for more than kMaxPainted
+// queries or keys.
 ByteTensor mask_of_head(const AttentionTap& tap, Index head_in_group);
 
-// If `choice` is the variant `custom`, its whole mask, including parts that causality or a shorter
-// text hides. Otherwise a copy of `current`, the mask of the current pattern.
+// If `choice` is the variant `custom`, its whole mask (up to kMaxPainted rows and columns),
+// including parts that causality or a shorter text hides; tokens beyond the painted rows attend to
+// themselves. Otherwise a copy of `current`, the mask of the current pattern.
 ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& current);
 
 // The variant `custom` with this mask.
