@@ -14,6 +14,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kTagReach = 4;         // em: vertical extent of a tag next to the pointer
+constexpr double kTagWidth = 30;        // em
 constexpr double kSelectedVeil = 0.18;  // opacity of the colour over selected heads
 constexpr double kStripFill = 0.7;      // fraction of the strip's height; the rest is a gap
 
@@ -35,6 +36,14 @@ Colour name_colour(const HeadName& name) {
   const auto& names = head_names();
   const auto at = std::ranges::find(names, name.badge, &HeadName::badge);
   return head_colour(at - names.begin());
+}
+
+// True if the tag of the hovered head can cover a label at this point.
+bool is_under_tag(const Page& page, const GridRaster& raster, Point at) {
+  const std::optional<Point>& pointer = page.input().interaction.pointer;
+  return page.input().figure.framed && pointer && raster.hit(*pointer) &&
+         std::abs(at.y - pointer->y) < kTagReach * page.em() &&
+         std::abs(at.x - pointer->x) < kTagWidth * page.em();
 }
 
 // {layer, head} of the first head in a range of rows and columns; {-1, -1}: none.
@@ -80,8 +89,6 @@ void draw_list_labels(Page& page, const GridRaster& raster, const std::vector<Th
 }
 
 void draw_head_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
-  const std::optional<Point>& pointer = page.input().interaction.pointer;
-  const bool has_tag = page.input().figure.framed && pointer && raster.hit(*pointer);
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box || thumbnail.name.badge.empty()) continue;
@@ -91,9 +98,9 @@ void draw_head_names(Page& page, const GridRaster& raster, const std::vector<Thu
     }
     const bool is_badge = raster.label_kind == GridLabel::Badge;
     if (!is_badge && raster.label_kind != GridLabel::Word) continue;
-    // Hides names near the pointer's tag.
-    if (has_tag && std::abs(box->y - pointer->y) < kTagReach * page.em()) continue;
-    page.faint_text({box->x + box->width / 2, box->y - kLabelLine * raster.label_size / 2},
+    const double x = box->x + box->width / 2;
+    if (is_under_tag(page, raster, {x, box->y})) continue;
+    page.faint_text({x, box->y - kLabelLine * raster.label_size / 2},
                     is_badge ? thumbnail.name.badge : thumbnail.name.word, raster.label_size,
                     Align::Middle);
   }
@@ -135,8 +142,9 @@ void draw_grid_headers(Page& page, const GridRaster& raster, const Box& all) {
       const Index value = number(first_head(raster, r, r + 1, c, c + block_columns), true);
       if (value < 0 || value % row_step != 0) continue;
       const Box box = raster.box(r, c);
-      page.text({box.x - 0.5 * em, box.y + box.height / 2}, std::to_string(value), size,
-                Align::End);
+      const Point at{box.x - 0.5 * em, box.y + box.height / 2};
+      if (c > 0 && is_under_tag(page, raster, at)) continue;
+      page.text(at, std::to_string(value), size, Align::End);
     }
   }
   for (Index c = 0; c < columns; ++c) {
@@ -144,8 +152,9 @@ void draw_grid_headers(Page& page, const GridRaster& raster, const Box& all) {
       const Index value = number(first_head(raster, r, r + block_rows, c, c + 1), false);
       if (value < 0 || value % column_step != 0) continue;
       const Box box = raster.box(r, c);
-      page.text({box.x + box.width / 2, box.y - raster.label - raster.strip - 0.8 * em},
-                std::to_string(value), size, Align::Middle);
+      const Point at{box.x + box.width / 2, box.y - raster.label - raster.strip - 0.8 * em};
+      if (r > 0 && is_under_tag(page, raster, at)) continue;
+      page.text(at, std::to_string(value), size, Align::Middle);
     }
   }
   const char* row_title = raster.has_layers_across ? "head" : "layer";

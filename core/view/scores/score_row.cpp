@@ -124,15 +124,16 @@ std::string numbers_text(const Stage& stage, Index key) {
   return text;
 }
 
-// Writes the stage's name inside the chart if the y axis has no space for it.
-void draw_stage_name(Page& page, const Chart& chart, const std::string& name) {
+// Writes the stage's name inside the chart if the y axis has no space for it. is_left: the numbers
+// of a key are at the right.
+void draw_stage_name(Page& page, const Chart& chart, const std::string& name, bool is_left) {
   const double em = page.em(), size = page.small(), width = page.width_of(name, size);
   if (chart.empty() || page.fitting(chart.y.titles, size, chart.plot.height + 0.5 * em) == name) {
     return;
   }
   const double line_height = std::min(1.2 * size, chart.plot.height);
-  const Box backdrop{chart.plot.right() - width - 0.7 * em, chart.plot.y + 1, width + 0.4 * em,
-                     line_height - 2};
+  const double x = is_left ? chart.plot.x + 0.3 * em : chart.plot.right() - width - 0.7 * em;
+  const Box backdrop{x, chart.plot.y + 1, width + 0.4 * em, line_height - 2};
   page.add(FilledBox{backdrop, translucent(page.theme().background, 0.8)});
   page.faint_text({backdrop.x + 0.2 * em, backdrop.y + backdrop.height / 2}, name, size);
 }
@@ -148,8 +149,11 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSp
       draw_bar(page, chart, x, 0.8 / bars, stage.values[n][c], stage.colours[n]);
     }
   }
-  draw_stage_name(page, chart, stage.name);
-  if (marked < 0 || !columns.contains(marked)) return;
+  const bool has_mark = marked >= 0 && columns.contains(marked);
+  const double mark_x = chart.at_x(static_cast<double>(marked) + 0.5);
+  draw_stage_name(page, chart, stage.name,
+                  has_mark && mark_x > chart.plot.x + chart.plot.width / 2);
+  if (!has_mark) return;
   double longest = 0;  // value of the longest bar
   for (const std::vector<double>& list : stage.values) {
     const double v = list[static_cast<std::size_t>(marked)];
