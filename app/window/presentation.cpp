@@ -19,9 +19,9 @@ double presentation_scale(int height, double zoom) {
 
 namespace {
 
-// Font sizes in units. On a screen of 1080 lines, all text has at least 22 pixels at the first
-// size, and labels have at the second size.
-constexpr std::array<double, 2> kFontSizes = {12.1, 10.5};
+constexpr std::array<double, 2> kFontSizes = {12.1, 10.5};  // units
+// Font size of the smallest text, in units: 22 pixels on a screen of 1080 lines.
+constexpr double kMinLabelSize = 10;
 constexpr std::array<double, 2> kSmallFontSizes = {9, 7.5};  // units; used if no larger size fits
 
 // Session with settings for an audience. Compare shows two large maps, unless the user has selected
@@ -55,6 +55,7 @@ ViewLayout lay_out_for_presentation(const View& view, const ViewInput& of_window
                   .interaction = of_window.interaction,
                   .cache = of_window.cache,
                   .merged = of_window.merged};
+  input.canvas.min_font_size = kMinLabelSize;
   std::optional<ViewLayout> first;
   ViewLayout layout;
   for (const double size : kFontSizes) {
@@ -70,6 +71,7 @@ ViewLayout lay_out_for_presentation(const View& view, const ViewInput& of_window
         !lacks_space(layout.refusal) && shorter_side(layout.plot) > min_grown_side;
     return is_clearly_larger ? layout : *first;
   }
+  input.canvas.min_font_size = 0;
   for (const double size : kSmallFontSizes) {
     input.canvas.font_size = size;
     layout = view.lay_out(input);

@@ -24,6 +24,7 @@ struct Canvas {
   const Theme& theme;
   const TextMeasure& measure;
   double scale = 1;  // device pixels per logical pixel, for decisions that depend on resolution
+  double min_font_size = 0;  // smaller text is enlarged or omitted
 };
 
 // Optional parts of a picture in a file, and replacements for its texts.

@@ -13,7 +13,10 @@ namespace {
 void draw_weights(Page& page, const ShownAlignment& shown, double height) {
   const AlignmentPlaces& p = shown.places;
   const double size = std::min(page.small(), 0.8 * height);
-  if (page.width_of("0.00", size) > 0.92 * p.cell || height < 1.1 * size) return;
+  if (page.width_of("0.00", size) > 0.92 * p.cell || height < 1.1 * size ||
+      !page.is_legible(size)) {
+    return;
+  }
   const ColourMap& map = colour_map(page.input().session.view.colour_map);
   for (Index row = 0; row < shown.focus.row_count; ++row) {
     for (Index key = 0; key < p.sources; ++key) {
@@ -50,7 +53,7 @@ void draw_alignment_matrix(Page& page, const ShownAlignment& shown) {
   page.add(std::move(cells));
   page.add(OutlinedBox{p.matrix, page.theme().line, 1});
   const double height = p.matrix.height / static_cast<double>(p.sources);
-  const double size = std::min(em, 0.95 * height);
+  const double size = page.legible(std::min(em, 0.95 * height));
   for (Index key = 0; key < p.sources && height >= 0.8 * em; ++key) {
     page.add(Text{{p.matrix.x - 0.6 * em, p.matrix.y + (static_cast<double>(key) + 0.5) * height},
                   page.ellipsised(numbers.source[static_cast<std::size_t>(key)], size,

@@ -55,7 +55,7 @@ void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
   const Colour ground =
       key < 0 ? theme.background : blend(theme.background, head_colour(key), 0.15 + 0.75 * weight);
   page.add(FilledBox{box, ground, 0.15 * page.em()});
-  const double size = std::min(page.em(), 1.25 * p.cell);
+  const double size = page.legible(std::min(page.em(), 1.25 * p.cell));
   page.add(
       Text{{p.target_x(row), box.y + box.height / 2},
            page.ellipsised(shown.numbers.labels[static_cast<std::size_t>(row)], size, box.width),

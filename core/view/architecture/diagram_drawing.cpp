@@ -108,7 +108,7 @@ class Drawing {
     double y = middle_y(box) - 0.6 * static_cast<double>(frame.labels.size() - 1) * u_;
     const double x = box.right() + M::aside / 2 * u_;
     for (std::size_t n = 0; n < frame.labels.size(); ++n) {
-      const double size = n > 0 ? m_.note * u_ : frame.labels.size() > 1 ? 1.5 * u_ : u_;
+      const double size = n > 0 ? note_size() : frame.labels.size() > 1 ? 1.5 * u_ : u_;
       const Colour colour = n == 0 ? theme.text : n == 2 ? theme.accent : theme.faint_text;
       page_.add(Text{{x, y}, frame.labels[n], colour, size, Align::Start, 0, n == 0});
       y += (n == 0 ? 1.5 : M::note_line + 0.1) * u_;
@@ -237,7 +237,7 @@ class Drawing {
     page_.add(Text{{right, middle_y(box) + 0.6 * u_},
                    frame.loop.substr(space + 1),
                    page_.theme().faint_text,
-                   m_.note * u_,
+                   note_size(),
                    Align::End});
   }
 
@@ -284,12 +284,14 @@ class Drawing {
     const double margins = draw_thumbnail(part, box, left);
     if (part.loops) draw_state_loop(box);
     const std::string count = part.parameters > 0 ? format_parameters(part.parameters) : "";
-    const double count_width = count.empty() ? 0 : page_.width_of(count, 0.72 * u_) + 0.4 * u_;
+    const double count_size = page_.legible(0.72 * u_);
+    const double count_width = count.empty() ? 0 : page_.width_of(count, count_size) + 0.4 * u_;
     // The title has priority over the parameter count.
     const bool shows_count = right - left - margins - count_width >
                              std::max(5 * u_, page_.width_of(part.title, title_size(part), true));
     if (!count.empty() && shows_count) {
-      page_.faint_text({right, box.y + 0.75 * u_}, count, 0.72 * u_, Align::End);
+      page_.faint_text({right, std::min(box.y + 0.75 * u_, middle_y(box))}, count, count_size,
+                       Align::End);
     }
     draw_words(part, box, left + margins, right - left - margins, shows_count ? count_width : 0);
   }
@@ -297,7 +299,10 @@ class Drawing {
   static bool is_plain(const DiagramPart& part) {
     return part.kind == Kind::Norm || part.kind == Kind::Position;
   }
-  double title_size(const DiagramPart& part) const { return (is_plain(part) ? 0.9 : 1.0) * u_; }
+  double title_size(const DiagramPart& part) const {
+    return page_.legible((is_plain(part) ? 0.9 : 1.0) * u_);
+  }
+  double note_size() const { return page_.legible(m_.note * u_); }
 
   // Draws a head's weights with the left edge at `left`. Returns the width used.
   double draw_thumbnail(const DiagramPart& part, const Box& box, double left) {
@@ -345,7 +350,7 @@ class Drawing {
         Text{{centre(name, title, bold), y}, name, theme.text, title, Align::Middle, 0, bold});
     y += 0.58 * title + M::note_line / 2 * u_;
     for (const std::string& note : part.notes) {
-      const double size = m_.note * u_;
+      const double size = note_size();
       const std::string text = page_.ellipsised(note, size, width);
       page_.add(Text{
           {x + width / 2, y},

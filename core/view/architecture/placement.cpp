@@ -218,7 +218,7 @@ std::optional<Placement> try_place(const Page& page, const Box& inside, const Di
   height += extra;
   const double em = page.em();
   const double max_unit = std::min(inside.width / width, inside.height / height);
-  if (!(max_unit >= kMinUnit * em)) return std::nullopt;
+  if (!(max_unit >= page.legible(kMinUnit * em))) return std::nullopt;
   Placement placement;
   placement.measures = measures;
   placement.unit = std::min(max_unit, kMaxUnit * em);
@@ -271,13 +271,16 @@ void shorten_notes(const Page& page, Diagram& diagram, bool keeps_note) {
 
 std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, Diagram diagram) {
   const auto legible = [&](const std::optional<Placement>& placed, double min_size) {
-    return placed && placed->unit * placed->measures.note >= min_size * page.em();
+    return placed && placed->unit * placed->measures.note >= page.legible(min_size * page.em());
   };
   std::optional<Placement> placed = try_place(page, inside, diagram, {});
   for (const bool keeps_note : {true, false}) {
     if (legible(placed, keeps_note ? kSmallNote : kMinNote)) break;
     shorten_notes(page, diagram, keeps_note);
     placed = try_place(page, inside, diagram, M::compact());
+  }
+  for (const bool is_narrow : {false, true}) {
+    if (!placed) placed = try_place(page, inside, diagram, M::dense(is_narrow));
   }
   if (!placed) return std::nullopt;
   return PlacedDiagram{std::move(diagram), *std::move(placed)};

@@ -37,6 +37,18 @@ struct DiagramMeasures {
             .label = 5.7,
             .columns = 2.6};
   }
+  // For boxes without notes, if titles would be illegible otherwise.
+  static DiagramMeasures dense(bool is_narrow) {
+    return {.gap = 0.55,
+            .frame_below = 0.5,
+            .frame_above = 0.35,
+            .between = 0.55,
+            .norm = 1.25,
+            .note = 0.9,
+            .part = is_narrow ? 9.6 : 13.5,
+            .label = 5.7,
+            .columns = is_narrow ? 1.6 : 2.6};
+  }
 };
 
 struct PlacedColumn {
@@ -56,7 +68,8 @@ struct Placement {
 };
 
 // A diagram with its layout. If notes would be illegible, each box has a single, larger line of
-// notes. If that line would be illegible, too, boxes have no notes.
+// notes. If that line would be illegible, too, boxes have no notes; if titles would be, boxes are
+// closer together.
 struct PlacedDiagram {
   Diagram diagram;
   Placement placement;

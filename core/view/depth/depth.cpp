@@ -231,7 +231,7 @@ class Depth {
   void draw_words(const Tensor& values, const ColourRange& range) {
     if (!has_words()) return;
     const ColourMap& colours = colour_map(range.colour_map);
-    const double size = std::min(em(), cell(0, 0).height / kWordLine);
+    const double size = page_.legible(std::min(em(), cell(0, 0).height / kWordLine));
     const auto [first, last] = visible_rows();
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {

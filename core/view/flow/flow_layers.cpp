@@ -127,7 +127,8 @@ class LayerPanels {
     pen_.strip(strip_at(row.x + widths.names, widths.output, y, row.height),
                row_of(heads.outputs, a), ranges.output, FlowSpace::Value, "what " + name + " says",
                marked);
-    pen_.text({widths.adds_x - 0.55 * u_, y}, "→", 0.9 * u_, u_, Align::Middle, theme().faint_text);
+    pen_.text({widths.adds_x - 0.55 * u_, y}, "→", pen_.page().legible(0.9 * u_), u_, Align::Middle,
+              theme().faint_text);
     pen_.strip(strip_at(widths.adds_x, widths.adds, y, row.height), row_of(heads.adds, a),
                ranges.adds, FlowSpace::Model, "what " + name + " adds", marked);
     targets_.heads.push_back({row, a});

@@ -14,6 +14,7 @@ constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // height around the key rows
 constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
+constexpr double kNames = 0.95;                             // font size of names
 constexpr double kSmallestLarge = 0.9;    // em; replaces kSmallestUnit if FlowShape::has_large_text
 constexpr double kEmbeddingWidth = 0.36;  // fraction of the row's width
 constexpr Index kMinKeys = 2, kUsualKeys = 6;  // number of key rows
@@ -77,7 +78,9 @@ class FlowPlacer {
   // Chooses the largest font that fits kUsualKeys keys, else the smallest font. Returns
   // false if even the smallest font is too large.
   bool find_unit(const Page& page) {
-    const double smallest = (shape_.has_large_text ? kSmallestLarge : kSmallestUnit) * page.em();
+    const double smallest =
+        std::max((shape_.has_large_text ? kSmallestLarge : kSmallestUnit) * page.em(),
+                 page.legible(0) / kNames);
     const double height = inside_.height;
     u_ = std::min({inside_.width / format_.min_width, kLargestUnit * page.em(),
                    std::max(height / min_height(kUsualKeys),

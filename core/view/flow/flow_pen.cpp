@@ -78,14 +78,15 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
   page_.add(Text{{x, y},
                  std::to_string(static_cast<int>(panel.stage)),
                  {255, 255, 255, 255},
-                 0.86 * unit_,
+                 page_.legible(0.86 * unit_),
                  Align::Middle,
                  0,
                  true});
   const double left = x + 1.05 * unit_, right = b.right() - 0.4 * unit_;
   const double title_width = page_.width_of(title, unit_, true);
   // 0.97: the text width does not scale exactly with the font size.
-  const double size = unit_ * std::clamp(0.97 * (right - left) / title_width, kMinTitle, 1.0);
+  const double size = unit_ * std::clamp(0.97 * (right - left) / title_width,
+                                         page_.legible(kMinTitle * unit_) / unit_, 1.0);
   const double used = text({left, y}, title, size, right - left, Align::Start, theme().text, true);
   for (const std::string& note : notes) {
     if (note.empty() || left + used + unit_ + page_.width_of(note, small()) > right) continue;
@@ -120,7 +121,7 @@ double FlowPen::text(Point at, const std::string& text, double size, double max_
 }
 
 void FlowPen::message(const Box& box, const std::string& text) {
-  const double size = 0.88 * unit_, line = kLineHeight * size;
+  const double size = page_.legible(0.88 * unit_), line = kLineHeight * size;
   const auto max_lines = static_cast<std::size_t>(std::max(1.0, std::floor(box.height / line)));
   double y = box.y + line / 2;
   for (const std::string& text_line : page_.wrapped(text, size, box.width, max_lines)) {
@@ -162,7 +163,11 @@ void FlowPen::strip(const Box& box, const Tensor& values, double range, FlowSpac
 void FlowPen::draw_numbers(const Strip& strip, const HeatMap& map) {
   const double cell = strip.box.width / static_cast<double>(strip.values.size());
   const double size = std::min(small(), strip.box.height / kNumberDown);
-  if (cell < kNumberAcross * size || size < 0.6 * small()) return;
+  if (cell < kNumberAcross * size || size < 0.6 * small() || !page_.is_legible(size)) return;
+  const bool fits = std::ranges::all_of(strip.values, [&](float v) {
+    return page_.width_of(fixed(static_cast<double>(v), 2), size) <= cell;
+  });
+  if (!fits) return;
   const ColourMap& colours = colour_map(map.colour_map);
   for (Index n = 0; n < strip.values.size(); ++n) {
     const auto v = static_cast<double>(strip.values[n]);

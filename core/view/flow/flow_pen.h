@@ -23,7 +23,7 @@ class FlowPen {
   const Page& page() const { return page_; }
   const Theme& theme() const { return page_.theme(); }
   double unit() const { return unit_; }
-  double small() const { return 0.82 * unit_; }
+  double small() const { return page_.legible(0.82 * unit_); }
 
   // Draws frame, number, title and the first note that fits (right-aligned).
   void panel(const FlowPanel& panel, const std::string& title,

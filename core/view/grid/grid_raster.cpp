@@ -134,6 +134,7 @@ bool set_label(const Page& page, GridLabel kind, double text_width, double unlab
   for (const double scale : {1.0, 0.9, 0.8, kMinFontScale}) {
     if (is_name && scale < kMinNameScale) break;  // strips are more legible
     raster.label_size = scale * page.small();
+    if (!page.is_legible(raster.label_size)) break;
     raster.label = lines * kLabelLine * raster.label_size + kLabelPad * page.em();
     place();
     const double least = kind == GridLabel::HeadNumbers ? kMinNumbered : kMinShrinkage;

@@ -48,7 +48,7 @@ void draw_numbers(Page& page, const MatrixPlot& grid, const AttentionTap& tap, I
   const double width = kMinWidth * page.width_of(weight_text(range.most, range.most), page.em()) /
                        page.width_of("0.00", page.em());
   const double size = std::min({cell_width / width, cell_height / kMinHeight, page.em()});
-  if (size < 0.7 * page.em() || region.step != 1) return;
+  if (size < 0.7 * page.em() || !page.is_legible(size) || region.step != 1) return;
   const Tensor values = matrix.is_complete ? matrix.on_host() : region.values;
   const ColourMap& colours = colour_map(range.colour_map);
   const Cells rows = visible_cells(grid.row, grid.height, tap.queries());

@@ -1,6 +1,7 @@
 // Page: a display list under construction, with text fitting, title and caption, messages.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -19,7 +20,11 @@ class Page {
   bool has_colour_bar() const { return !input_.figure.framed || input_.figure.parts.colour_bar; }
   const Theme& theme() const { return input_.canvas.theme; }
   double em() const { return input_.canvas.font_size; }
-  double small() const { return kSmall * em(); }  // font size of ticks, notes and captions
+  // Font size of ticks, notes and captions.
+  double small() const { return legible(kSmall * em()); }
+  // `size`, or Canvas::min_font_size if that is larger.
+  double legible(double size) const { return std::max(size, input_.canvas.min_font_size); }
+  bool is_legible(double size) const { return size >= input_.canvas.min_font_size; }
 
   double width_of(const std::string& text, double size, bool bold = false) const;
   // The text, shortened with "…" if it is wider than `max_width`.

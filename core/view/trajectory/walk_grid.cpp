@@ -57,7 +57,7 @@ Index WalkGrid::at(Point p) const {
 void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index steps,
                const std::vector<bool>& solved) {
   const Theme& theme = page.theme();
-  const double em = page.em(), font_size = std::min(em, 0.26 * grid.cell());
+  const double em = page.em(), font_size = page.legible(std::min(em, 0.26 * grid.cell()));
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
     const Box box = grid.cell_box(cell);
     Colour fill = theme.background;

@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "app/window/widgets/fonts.h"
 #include "core/figure/render.h"
 #include "core/view/parts/no_space.h"
+#include "tests/core/view/families.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
@@ -98,15 +103,75 @@ TEST_F(PresentationLayoutTest, UsesSmallerTextIfOnlyItFits) {
   EXPECT_EQ(selected_font_size({{12.1, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
 }
 
-// Labels have at least 22 pixels on a screen of 1080 lines.
-TEST_F(PresentationLayoutTest, LabelsAreLegibleInTheLastRow) {
-  constexpr double kMinPixels = 22;
-  EXPECT_GE(selected_font_size({{12.1, 300}, {10.5, 0}, {9, 0}, {7.5, 0}}) *
-                presentation_scale(1080) * 0.85,
-            kMinPixels);
-  EXPECT_GE(
-      selected_font_size({{12.1, 0}, {10.5, 300}, {9, 0}, {7.5, 0}}) * presentation_scale(1080),
-      kMinPixels);
+// Lays out views on a full screen of 1920 x 1080 pixels, alone and next to a lesson's text.
+class PresentationViewsTest : public ::testing::Test {
+ protected:
+  using FindingsOf = std::function<Findings(const Session&)>;
+
+  // Expects labels of at least 22 pixels in each view with content for this run.
+  void expect_legible(const Trace& trace, Session session, const std::string& name,
+                      const FindingsOf& findings_of) {
+    for (const View& v : views()) {
+      if (!v.objection(trace).empty()) continue;
+      session.view.id = v.id;
+      const Findings findings = findings_of(session);
+      for (const double width : {820.0, 428.0}) {  // units
+        for (const bool has_marks : {false, true}) {
+          Session marked = session;
+          if (has_marks) marked.view.pinned_query = marked.view.pinned_key = 1;
+          ViewInput input{.trace = trace,
+                          .session = marked,
+                          .findings = findings,
+                          .canvas = {.width = width,
+                                     .height = 442,
+                                     .theme = Theme::light(),
+                                     .measure = file_text_measure(),
+                                     .scale = presentation_scale(1080)},
+                          .figure = {.framed = width > 500}};
+          if (has_marks) input.interaction.pointer = Point{width / 2, 221};
+          expect_legible(v, input, v.id + " of " + name + ", " + std::to_string(width));
+        }
+      }
+    }
+  }
+
+  void expect_legible(const View& v, const ViewInput& input, const std::string& context) {
+    constexpr double kMinPixels = 22;
+    const ViewLayout layout = lay_out_for_presentation(v, input);
+    if (layout.refusal.empty()) drawn_.insert(v.id);
+    EXPECT_FALSE(lacks_space(layout.refusal)) << context;
+    EXPECT_EQ(testing::layout_error(layout.list), "") << context;
+    for (const Text& text : testing::texts(layout.list)) {
+      EXPECT_GE(text.size * presentation_scale(1080), kMinPixels - 1e-6)
+          << context << ": " << text.text;
+    }
+  }
+
+  std::set<std::string> drawn_;
+};
+
+TEST_F(PresentationViewsTest, LabelsAreLegibleInTheLastRow) {
+  for (const auto& [length, layers] : {std::pair<Index, Index>{6, 2}, {16, 30}, {200, 2}}) {
+    const Trace trace = testing::run_model(
+        {.length = length, .layers = layers, .heads = layers > 2 ? 9 : 4, .kv_heads = 1});
+    Session session;
+    session.b = RunView();
+    expect_legible(trace, session, std::to_string(length) + " tokens",
+                   [&](const Session&) { return testing::findings_of(trace, &trace); });
+  }
+  for (const testing::Family& family : testing::families()) {
+    testing::ViewRun run(testing::family_session(family));
+    expect_legible(run.trace(), run.session(), family.model,
+                   [&](const Session& session) { return run.findings(session); });
+  }
+  const testing::TemporaryFolder folder;
+  testing::save_walker(folder.path());
+  testing::ViewRun walk(testing::trajectory_session(folder.path()));
+  expect_legible(walk.trace(), walk.session(), "walk",
+                 [&](const Session& session) { return walk.findings(session); });
+  for (const View& v : views()) {
+    EXPECT_TRUE(drawn_.contains(v.id)) << v.id;
+  }
 }
 
 }  // namespace ATTNSCOPE_FILE
