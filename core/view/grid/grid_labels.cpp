@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kTagReach = 4;         // em: vertical extent of a tag next to the pointer
-constexpr double kTagWidth = 30;        // em
+// em from the pointer: middles of labels that its tag can cover.
+constexpr double kTagStart = 0.3, kTagEnd = 3.2;
 constexpr double kSelectedVeil = 0.18;  // opacity of the colour over selected heads
 constexpr double kStripFill = 0.7;      // fraction of the strip's height; the rest is a gap
 
@@ -38,12 +38,14 @@ Colour name_colour(const HeadName& name) {
   return head_colour(at - names.begin());
 }
 
-// True if the tag of the hovered head can cover a label at this point.
-bool is_under_tag(const Page& page, const GridRaster& raster, Point at) {
+// True if the tag of the hovered head can cover a label at this height.
+bool is_under_tag(const Page& page, const GridRaster& raster, double y) {
   const std::optional<Point>& pointer = page.input().interaction.pointer;
-  return page.input().figure.framed && pointer && raster.hit(*pointer) &&
-         std::abs(at.y - pointer->y) < kTagReach * page.em() &&
-         std::abs(at.x - pointer->x) < kTagWidth * page.em();
+  if (!page.input().figure.framed || !pointer || !raster.hit(*pointer)) return false;
+  const double end = kTagEnd * page.em();
+  const bool is_above = pointer->y + end > raster.area().bottom();
+  const double distance = is_above ? pointer->y - y : y - pointer->y;
+  return distance > kTagStart * page.em() && distance < end;
 }
 
 // {layer, head} of the first head in a range of rows and columns; {-1, -1}: none.
@@ -98,10 +100,9 @@ void draw_head_names(Page& page, const GridRaster& raster, const std::vector<Thu
     }
     const bool is_badge = raster.label_kind == GridLabel::Badge;
     if (!is_badge && raster.label_kind != GridLabel::Word) continue;
-    const double x = box->x + box->width / 2;
-    if (is_under_tag(page, raster, {x, box->y})) continue;
-    page.faint_text({x, box->y - kLabelLine * raster.label_size / 2},
-                    is_badge ? thumbnail.name.badge : thumbnail.name.word, raster.label_size,
+    const Point at{box->x + box->width / 2, box->y - kLabelLine * raster.label_size / 2};
+    if (is_under_tag(page, raster, at.y)) continue;
+    page.faint_text(at, is_badge ? thumbnail.name.badge : thumbnail.name.word, raster.label_size,
                     Align::Middle);
   }
 }
@@ -143,7 +144,7 @@ void draw_grid_headers(Page& page, const GridRaster& raster, const Box& all) {
       if (value < 0 || value % row_step != 0) continue;
       const Box box = raster.box(r, c);
       const Point at{box.x - 0.5 * em, box.y + box.height / 2};
-      if (c > 0 && is_under_tag(page, raster, at)) continue;
+      if (c > 0 && is_under_tag(page, raster, at.y)) continue;
       page.text(at, std::to_string(value), size, Align::End);
     }
   }
@@ -153,7 +154,7 @@ void draw_grid_headers(Page& page, const GridRaster& raster, const Box& all) {
       if (value < 0 || value % column_step != 0) continue;
       const Box box = raster.box(r, c);
       const Point at{box.x + box.width / 2, box.y - raster.label - raster.strip - 0.8 * em};
-      if (r > 0 && is_under_tag(page, raster, at)) continue;
+      if (r > 0 && is_under_tag(page, raster, at.y)) continue;
       page.text(at, std::to_string(value), size, Align::Middle);
     }
   }
