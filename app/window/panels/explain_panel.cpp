@@ -114,13 +114,13 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit, bool
                            : "No rule of the variant admits this pair.");
 }
 
-// Largest absolute weight of a row; full bars represent it, so that long rows remain readable.
-double largest_magnitude(const Tensor& row) {
-  double largest = 0;
+// Weight of a full bar: 1, or the largest absolute weight of the row if that is greater.
+double full_bar(const Tensor& row) {
+  double largest = 1;
   for (const float weight : row) {
     if (std::isfinite(weight)) largest = std::max(largest, std::abs(static_cast<double>(weight)));
   }
-  return largest > 0 ? largest : 1;
+  return largest;
 }
 
 void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
@@ -142,7 +142,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
     faint(ui, "This query has no keys: its row is empty.");
     return;
   }
-  const double max_weight = largest_magnitude(weights);
+  const double full = full_bar(weights);
   for (const Index j : row.strongest) {
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
@@ -151,7 +151,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
                             ImGui::CalcTextSize(amount.c_str()).x;
     draw_fact(ui, elide(on_screen(key), max_width).c_str(), amount, key.c_str());
     ImGui::PopFont();
-    draw_bar(ui, std::abs(weight) / max_weight, weight < 0 ? ui.look->query : ui.look->key);
+    draw_bar(ui, std::abs(weight) / full, weight < 0 ? ui.look->query : ui.look->key);
   }
 }
 
@@ -205,7 +205,7 @@ void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit, Pair
     const auto weight = static_cast<double>(cache.weights[hit.word_key]);
     draw_fact(ui, "Weight of words", brief(weight),
               "Summed over the tokens of the key's word, averaged over those of the query's.");
-    draw_bar(ui, weight / largest_magnitude(cache.weights), ui.look->key);
+    draw_bar(ui, weight / full_bar(cache.weights), ui.look->key);
     // The picture may combine several heads, or show the flow through layers.
     const bool is_head_weight = hit.shown.empty() || hit.shown == brief(weight, 4);
     if (!is_head_weight) draw_fact(ui, "Shown", hit.shown, "Value at this place of the picture.");
@@ -376,7 +376,7 @@ void draw_pair(Ui& ui, const State& state, PairCache& cache) {
   if (has_value) draw_fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
   draw_score(ui, *trace, *tap, head, *hit);
   draw_fact(ui, "Weight", brief(weight), "Share of the query's attention; each row sums to 1.");
-  draw_bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->key);
+  draw_bar(ui, std::abs(weight) / full_bar(weights), ui.look->key);
   draw_rule(ui, *tap, head, *hit,
             forbids(state.session->run.interventions, pointed.ref.layer, pointed.ref.head,
                     hit->query, hit->key));

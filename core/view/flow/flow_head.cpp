@@ -23,6 +23,8 @@ class HeadPanels {
         u_(places.unit),
         targets_(targets),
         are_percentages_(weights_sum_to_one(sum_)) {
+    // Bars of a distribution have one scale, so that a small weight looks small.
+    if (are_percentages_) max_weight_ = 1;
     for (const FlowKey& key : sum_.keys) max_weight_ = std::max(max_weight_, std::abs(key.weight));
     max_weight_ = std::max(max_weight_, std::abs(sum_.others_weight));
     const auto number = [&](double weight, bool bold) {

@@ -6,6 +6,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/flow/flow_drawing.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/token_bars.h"
 
 namespace attnscope {
 namespace {
@@ -322,12 +323,17 @@ class LayerPanels {
     if (n_.candidates.empty()) return pen_.message(b, flow_sentence(FlowStage::Next, s_));
     const Index rows = std::min(prediction_count(), fit(b));
     const double line = line_of(b, rows);
-    const double highest = n_.candidates.front().probability;
+    std::vector<std::string> labels;
+    for (Index n = 0; n < rows; ++n) {
+      labels.push_back(n_.candidates[static_cast<std::size_t>(n)].label);
+    }
+    labels = distinct_labels(pen_.page(), std::move(labels));
     double names = 0, numbers = 0;
     for (Index n = 0; n < rows; ++n) {
       const FlowCandidate& candidate = n_.candidates[static_cast<std::size_t>(n)];
       const std::string number = format_weight(candidate.probability, true);
-      names = std::max(names, pen_.page().width_of(candidate.label, kSize * u_, n == 0));
+      names = std::max(
+          names, pen_.page().width_of(labels[static_cast<std::size_t>(n)], kSize * u_, n == 0));
       numbers = std::max(numbers, pen_.page().width_of(number, pen_.small(), n == 0));
     }
     const double number_width = numbers + 0.4 * u_;
@@ -337,9 +343,9 @@ class LayerPanels {
     const Colour colour = pen_.stage_colour(FlowStage::Next);
     for (Index n = 0; n < rows; ++n) {
       const FlowCandidate& candidate = n_.candidates[static_cast<std::size_t>(n)];
-      pen_.text({b.x, y}, candidate.label, kSize * u_, names - 0.3 * u_, Align::Start, theme().text,
-                n == 0);
-      const double length = highest > 0 ? candidate.probability / highest * room : 0;
+      pen_.text({b.x, y}, labels[static_cast<std::size_t>(n)], kSize * u_, names - 0.3 * u_,
+                Align::Start, theme().text, n == 0);
+      const double length = candidate.probability * room;
       pen_.page().add(FilledBox{{b.x + names, y - 0.28 * line, std::max(1.0, length), 0.56 * line},
                                 n == 0 ? colour : blend(theme().background, colour, 0.55)});
       pen_.text({b.right(), y}, format_weight(candidate.probability, true), pen_.small(),

@@ -244,15 +244,13 @@ void draw_next_token(Page& page, const Box& box, const TwoRuns& runs, Index posi
     bars.bars.push_back({token_label(runs.second_run, id), first[index], second[index]});
   }
   const std::string& label = runs.second_run.tokens[static_cast<std::size_t>(position)].label;
-  page.text(
-      {box.x, box.y + 0.6 * page.em()},
-      page.fitting(predicts_masked_tokens(runs.second_run)
-                       ? std::vector<std::string>{"Predictions in place of “" + label + "”",
-                                                  "In place of “" + label + "”", "This place"}
-                       : std::vector<std::string>{"Predictions after “" + label + "”",
-                                                  "After “" + label + "”", "Next token", "Next"},
-                   page.em(), box.width),
-      page.em());
+  draw_bars_title(page, {box.x, box.y, box.width, 1.2 * page.em()},
+                  predicts_masked_tokens(runs.second_run)
+                      ? std::vector<std::string>{"Predictions in place of “" + label + "”",
+                                                 "In place of “" + label + "”", "This place"}
+                      : std::vector<std::string>{"Predictions after “" + label + "”",
+                                                 "After “" + label + "”", "Next token", "Next"},
+                  bars.most);
   const double title_height = kBarsTitle * page.em();
   draw_token_bars(page, {box.x, box.y + title_height, box.width, box.height - title_height}, bars);
 }

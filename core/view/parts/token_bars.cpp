@@ -1,8 +1,11 @@
 #include "core/view/parts/token_bars.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/figure/plain_text.h"
+#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -33,6 +36,36 @@ void draw_note(Page& page, const std::string& note, Point at, double length, dou
 
 }  // namespace
 
+std::vector<std::string> distinct_labels(const Page& page, std::vector<std::string> labels) {
+  if (page.input().session.view.space_markers) return labels;
+  std::map<std::string, std::set<std::string>> by_shown_text;
+  for (const std::string& label : labels) {
+    by_shown_text[without_space_markers(label)].insert(label);
+  }
+  for (std::string& label : labels) {
+    if (by_shown_text[without_space_markers(label)].size() < 2) continue;
+    const std::string_view marker = kSpaceMarker;
+    for (std::size_t at = 0; (at = label.find(marker, at)) != std::string::npos;) {
+      label.replace(at, marker.size(), " ");
+    }
+    label = "“" + label + "”";
+  }
+  return labels;
+}
+
+void draw_bars_title(Page& page, const Box& box, const std::vector<std::string>& titles,
+                     double most) {
+  const double em = page.em(), y = box.y + box.height / 2;
+  const std::string title = page.fitting(titles, em, box.width);
+  page.text({box.x, y}, title, em);
+  if (!(most < 1)) return;
+  const double space = box.width - page.width_of(title, em) - em;
+  for (const std::string& scale : {"full bar: " + percent(most), "to " + percent(most)}) {
+    if (page.width_of(scale, page.small()) > space) continue;
+    return page.faint_text({box.right(), y}, scale, page.small(), Align::End);
+  }
+}
+
 double token_bar_height(const Page& page, bool two) {
   return (two ? kRowOfTwo : kRow) * page.em();
 }
@@ -41,9 +74,12 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
   const double em = page.em(), gap = kTokenBarGap * em, row = token_bar_height(page, bars.two);
   const auto rows =
       std::min(bars.bars.size(), static_cast<std::size_t>(std::max(0.0, box.height / row + 1e-6)));
+  std::vector<std::string> labels;
+  for (std::size_t n = 0; n < rows; ++n) labels.push_back(bars.bars[n].label);
+  labels = distinct_labels(page, std::move(labels));
   double label_width = 0;
-  for (std::size_t n = 0; n < rows; ++n) {
-    label_width = std::max(label_width, page.width_of(bars.bars[n].label, em));
+  for (const std::string& label : labels) {
+    label_width = std::max(label_width, page.width_of(label, em));
   }
   label_width = std::min(label_width, kMaxLabel * box.width);
   const double left = box.x + label_width + gap;
@@ -66,7 +102,7 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
     const bool is_marked = bars.marked == static_cast<Index>(n);
     const Colour ink = is_marked ? page.theme().accent : page.theme().text;
     page.add(Text{{left - gap, middle},
-                  page.ellipsised(bar.label, em, label_width),
+                  page.ellipsised(labels[n], em, label_width),
                   ink,
                   em,
                   Align::End,

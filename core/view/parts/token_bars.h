@@ -22,6 +22,14 @@ struct TokenBars {
   Index marked = -1;     // highlighted row
 };
 
+// Puts labels that differ only by hidden space markers in quotes, with their spaces: “ the”.
+std::vector<std::string> distinct_labels(const Page& page, std::vector<std::string> labels);
+
+// Draws the first title that fits on the line of `box` above bars, and at its end the value of a
+// full bar, unless that is 1 or there is no space.
+void draw_bars_title(Page& page, const Box& box, const std::vector<std::string>& titles,
+                     double most);
+
 double token_bar_height(const Page& page, bool two);  // height of a row
 // Draws as many rows as fit, from the top of `box`. Returns their boxes.
 std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& bars);
