@@ -38,7 +38,7 @@ struct GenerateOptions {
   Index tokens = 100;
   bool has_token_limit = false;
   Index rows = -1;  // number of image rows in the prompt; -1: half of the rows
-  Sampling sampling{.temperature = 0.8};
+  Sampling sampling;
   std::uint64_t seed = 0;
   Index beams = 0;  // 0: sampling
   std::string beyond = "slide";
@@ -104,6 +104,9 @@ class GenerationRun {
       throw;
     }
     printer.finish();
+    if (result_.ended_by == "end" && result_.ids.size() == 1 && input_.levels == 0) {
+      print_note("the model ended the text at once; --ignore-end continues past its end");
+    }
     if (session_.run.exit) {
       print_note("tokens exited after " +
                  fixed(computed_layers_ / static_cast<double>(result_.ids.size()), 2) + " of " +
@@ -337,7 +340,7 @@ void add_generate(Command program) {
   command.add("--rows", options->rows,
               "Image rows of --input to continue from; default: half of the rows");
   command.add("--temperature", options->sampling.temperature,
-              "Sampling temperature; 0: greedy; default: 0.8");
+              "Sampling temperature; 0: greedy; default: " + brief(Sampling().temperature));
   command.add("--top-k", options->sampling.top_k,
               "Sample from the k most likely tokens; 0: all; default: 0");
   command.add(

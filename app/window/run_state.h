@@ -41,6 +41,8 @@ struct RunState {
   Index preview_of_tokens = 0;  // number of all tokens if the trace has only the first ones; else 0
   Index preview_of_layers = 0;  // number of all layers if the trace has only the first ones; else 0
   bool is_generating = false;   // samples another token after each run
+  // The next generated token is the first one since the user asked: an end token is set aside.
+  bool is_first_token = true;
 
   bool is_preview() const { return preview_of_tokens > 0 || preview_of_layers > 0; }
   std::shared_ptr<const Trace> reference() const { return findings.get(Findings::reference); }

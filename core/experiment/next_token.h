@@ -17,6 +17,25 @@ Tensor logits_at(const Trace& trace, Index position);
 // Throws InputError if there are no logits.
 std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& seeded);
 
+// True if the token ends the text, or is otherwise no text: append_token() refuses it.
+bool ends_text(const Trace& trace, std::int32_t id);
+
+// True if generation can continue after an end token: always, except for targets of
+// encoder-decoders, which are complete at their end.
+bool continues_past_end(const Trace& trace);
+
+// Token that continues the text after `position`.
+struct ContinuingToken {
+  std::int32_t id = -1;
+  std::int32_t end_id = -1;    // end token that was sampled first and set aside; -1: none
+  double end_probability = 0;  // of `end_id`, with the sampling parameters
+};
+// Samples as sample_next_token(). The first token that the user asks for should appear: if
+// `is_first` and an end token is sampled, samples again without end tokens, if
+// continues_past_end(). Throws InputError if there are no logits.
+ContinuingToken sample_continuation(const Trace& trace, Index position,
+                                    const SeededSampling& seeded, bool is_first);
+
 // True if the trace includes the end of the run's text, false if the text was cut to the context.
 // Targets of encoder-decoders are never cut.
 bool shows_end(const Trace& trace, const RunSpec& spec);

@@ -137,24 +137,28 @@ void add_next_actions(std::vector<Action>& list) {
                   {{"S"}},
                   [](State& s) {
                     s.run.is_generating = false;
+                    s.run.is_first_token = true;
                     generate_token(s);
                   },
                   can_generate});
   list.back().starts_group = true;
   list.back().view = "next";
-  list.push_back({"next_run",
-                  "Generate",
-                  "Generate tokens until this is chosen again, or Escape is pressed.",
-                  Menu::Edit,
-                  {{"W"}},
-                  [](State& s) {
-                    s.run.is_generating = !s.run.is_generating;
-                    if (!s.run.is_generating) return;
-                    s.text.is_focused = false;  // so that keys can stop the generation
-                    generate_token(s);
-                  },
-                  can_generate,
-                  [](const State& s) { return s.run.is_generating; }});
+  list.push_back(
+      {"next_run",
+       "Generate",
+       "Generate tokens until the model ends the text, this is chosen again, or Escape is "
+       "pressed.",
+       Menu::Edit,
+       {{"W"}},
+       [](State& s) {
+         s.run.is_generating = !s.run.is_generating;
+         if (!s.run.is_generating) return;
+         s.run.is_first_token = true;
+         s.text.is_focused = false;  // so that keys can stop the generation
+         generate_token(s);
+       },
+       can_generate,
+       [](const State& s) { return s.run.is_generating; }});
   list.back().view = "next";
   list.push_back({"chat_turn",
                   "Text as a chat turn",

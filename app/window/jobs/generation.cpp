@@ -1,6 +1,8 @@
 #include "app/window/jobs/generation.h"
 
+#include "app/window/actions/actions.h"
 #include "app/window/error_text.h"
+#include "core/figure/plain_text.h"
 #include "core/view/next/next.h"
 #include "core/view/parts/describe.h"
 
@@ -20,9 +22,16 @@ void generate_token(State& state) {
   }
   try {
     const Index last = static_cast<Index>(state.run.trace->tokens.size()) - 1;
-    const std::int32_t token =
-        sample_next_token(*state.run.trace, last, next_settings(state.session->view));
-    if (append_token(state.session.edit().run, *state.run.trace, token)) {
+    const Trace& trace = *state.run.trace;
+    const ContinuingToken next = sample_continuation(
+        trace, last, next_settings(state.session->view), state.run.is_first_token);
+    if (append_token(state.session.edit().run, trace, next.id)) {
+      state.run.is_first_token = false;
+      if (next.end_id >= 0) {
+        state.notify("An end token was drawn (“" + token_label(trace, next.end_id) + "”, " +
+                     percent(next.end_probability) +
+                     ") and set aside, so that the text continues.");
+      }
       state.text.scrolls_to_end = !state.edits_b();
       // The view Next shows the distribution after a pinned token, else after the new token.
       if (state.session->view.id == "next" && state.session->view.pinned_query >= 0) {
@@ -31,7 +40,10 @@ void generate_token(State& state) {
       }
       return;
     }
-    state.notify("The model ends the text here.");
+    state.notify(continues_past_end(trace) ? "The model ended the text here; Generate (" +
+                                                 to_string(action("next_run").shortcuts.front()) +
+                                                 ") continues past its end."
+                                           : "The model ended the target here.");
   } catch (const std::exception& e) {  // logits are not finite
     state.report_error(error_text(e));
   }

@@ -9,7 +9,8 @@ namespace attnscope::window {
 bool can_generate(const State& state);
 
 // Samples a token with the settings of the view Next and appends it to the text. Does nothing while
-// the run of the session is pending. Stops generation with a notice at the end-of-text token.
+// the run of the session is pending. An end token stops the generation with a notice; the first
+// token since the user asked is never one (sample_continuation()), which a notice says, too.
 void generate_token(State& state);
 
 }  // namespace attnscope::window

@@ -124,7 +124,9 @@ const Session& FrameSequence::with_generated(Index tokens) {
     if (!shows_end(*traces_of(next).trace, next.run)) next.run.overlong = Overlong::Last;
     const std::shared_ptr<const Trace> trace = traces_of(next).trace;
     const Index last = static_cast<Index>(trace->tokens.size()) - 1;
-    const std::int32_t token = sample_next_token(*trace, last, next_settings(next.view));
+    const bool is_first = continued_.size() == 1;
+    const std::int32_t token =
+        sample_continuation(*trace, last, next_settings(next.view), is_first).id;
     if (!append_token(next.run, *trace, token)) {
       throw InputError("animate: tokens: expected at most " +
                        std::to_string(continued_.size() - 1) +

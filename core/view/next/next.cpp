@@ -175,6 +175,24 @@ class NextLayout {
            grouped(static_cast<long long>(distribution.size())) + " can be sampled";
   }
 
+  // Titles of the bars, longest first. They state the consequence of an end token.
+  std::vector<std::string> titles(std::int32_t sampled_id) const {
+    const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
+    const std::string place = describe_place(label);
+    const std::string token = "“" + token_label(trace_, sampled_id) + "”";
+    const std::string longest = place + " (position " + std::to_string(position_) + "): " + token +
+                                " is sampled with seed " + std::to_string(settings_.seed);
+    std::vector<std::string> list{longest, place, is_masked_ ? "This place" : "Next token"};
+    if (is_masked_ || !ends_text(trace_, sampled_id)) return list;
+    std::string end = " ends the text";
+    if (is_at_end() && continues_past_end(trace_)) {
+      const std::int32_t next = sample_continuation(trace_, position_, settings_, true).id;
+      end += "; Generate continues with “" + token_label(trace_, next) + "”";
+    }
+    list.insert(list.begin(), {longest + " and" + end, place + ": " + token + end});
+    return list;
+  }
+
   void draw_distribution() {
     const Tensor logits = logits_at(trace_, position_);
     const std::vector<double> model = probabilities(logits, {});
@@ -183,14 +201,6 @@ class NextLayout {
     const std::int32_t sampled_id = sample_at(sampled, position_, settings_.seed);
     const Index predicted_position = is_masked_ ? position_ : position_ + 1;
     const std::int32_t text_id = text_token(predicted_position);
-    const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
-    page_.text({bars_.x, bars_.y + 0.6 * em()},
-               page_.fitting({describe_place(label) + " (position " + std::to_string(position_) +
-                                  "): “" + token_label(trace_, sampled_id) +
-                                  "” is sampled with seed " + std::to_string(settings_.seed),
-                              describe_place(label), is_masked_ ? "This place" : "Next token"},
-                             em(), bars_.width),
-               em());
     TokenBars bars;
     bars.two = !has_default_sampling();
     bars.first = first_colour();
@@ -213,6 +223,8 @@ class NextLayout {
       bars.most = bars.bars.size() == 1 ? std::max(model[index], sampled[index])
                                         : std::max({bars.most, model[index], sampled[index]});
     }
+    draw_bars_title(page_, {bars_.x, bars_.y, bars_.width, 1.2 * em()}, titles(sampled_id),
+                    bars.most);
     const std::vector<Box> row_boxes =
         draw_token_bars(page_, {bars_.x, bars_.y + kTitle * em(), bars_.width, height}, bars);
     add_handles(ids, row_boxes);
@@ -256,6 +268,7 @@ class NextLayout {
     if (!is_at_end()) return;
     const auto source = std::make_shared<const Trace>(append_source());
     for (std::size_t n = 0; n < rows.size(); ++n) {
+      if (ends_text(trace_, ids[n])) continue;
       handles_.push_back(
           {rows[n], "Continue with this token.", {}, [id = ids[n], source](Session& session) {
              append_token(session.run, *source, id);
@@ -332,7 +345,7 @@ std::vector<Parameter> parameters() {
            "Divides the logits. Below 1, likely tokens gain probability; 0 selects the most likely "
            "token.",
        .kind = Parameter::Kind::Real,
-       .initial = 1.0,
+       .initial = Sampling().temperature,
        .limits = {.min = 0, .max = 100},
        .slider = {.min = 0, .max = 2}},
       {.key = "top_k",
@@ -340,7 +353,7 @@ std::vector<Parameter> parameters() {
        .label = "Top-k",
        .help = "Sample only from the k most likely tokens; 0: all.",
        .kind = Parameter::Kind::Integer,
-       .initial = Index{0},
+       .initial = Sampling().top_k,
        .slider = {.min = 0, .max = 50}},
       {.key = "top_p",
        .symbol = "p",
@@ -348,7 +361,7 @@ std::vector<Parameter> parameters() {
        .help = "Sample only from the most likely tokens that together reach this probability "
                "(nucleus sampling).",
        .kind = Parameter::Kind::Real,
-       .initial = 1.0,
+       .initial = Sampling().top_p,
        .limits = {.min = 0, .max = 1, .min_excluded = true},
        .slider = {.min = 0.01, .max = 1}},
       {.key = "seed",

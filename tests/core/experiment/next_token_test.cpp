@@ -32,6 +32,63 @@ TEST(Continuation, SamplesSameTokenForSameSeed) {
   EXPECT_THROW(sample_next_token(Trace(), 0, settings), InputError);
 }
 
+// Byte tokenizer with an end token.
+class TokenizerWithEnd : public Tokenizer {
+ public:
+  explicit TokenizerWithEnd(std::int32_t end) : end_(end) {}
+  std::string kind() const override { return bytes_->kind(); }
+  std::int32_t vocabulary_size() const override { return bytes_->vocabulary_size(); }
+  std::vector<Token> encode(std::string_view text) const override { return bytes_->encode(text); }
+  std::string bytes(std::int32_t id) const override { return bytes_->bytes(id); }
+  bool is_special(std::int32_t id) const override { return id == end_; }
+  void save(const std::filesystem::path& folder) const override { bytes_->save(folder); }
+
+ private:
+  std::shared_ptr<const Tokenizer> bytes_ = byte_tokenizer();
+  std::int32_t end_;
+};
+
+// The first token that the user asks for appears; later, an end token ends the text.
+TEST(Continuation, FirstTokenIsNoEndToken) {
+  Trace trace = synthetic_trace(1, 1, 6);
+  const SeededSampling greedy{{.temperature = 0}, 0};
+  const std::int32_t end = sample_next_token(trace, 5, greedy);
+  trace.tokenizer = std::make_shared<const TokenizerWithEnd>(end);
+  const ContinuingToken first = sample_continuation(trace, 5, greedy, true);
+  EXPECT_NE(first.id, end);
+  EXPECT_FALSE(ends_text(trace, first.id));
+  EXPECT_EQ(first.end_id, end);
+  EXPECT_EQ(first.end_probability, 1);
+  const Tensor logits = logits_at(trace, 5);
+  for (Index id = 0; id < logits.size(); ++id) {
+    if (id != end) {
+      EXPECT_LE(logits[id], logits[first.id]);
+    }
+  }
+  const ContinuingToken later = sample_continuation(trace, 5, greedy, false);
+  EXPECT_EQ(later.id, end);
+  EXPECT_EQ(later.end_id, -1);
+  RunSpec spec;
+  EXPECT_FALSE(append_token(spec, trace, later.id));
+  EXPECT_TRUE(append_token(spec, trace, first.id));
+}
+
+// Text tokens are sampled as without the rule, and the target of an encoder-decoder may end.
+TEST(Continuation, OnlyEndTokensOfTextAreSetAside) {
+  Trace trace = synthetic_trace(1, 1, 6);
+  const SeededSampling greedy{{.temperature = 0}, 0};
+  const std::int32_t best = sample_next_token(trace, 5, greedy);
+  trace.tokenizer = std::make_shared<const TokenizerWithEnd>(best == 0 ? 1 : 0);
+  EXPECT_EQ(sample_continuation(trace, 5, greedy, true).id, best);
+  trace.tokenizer = std::make_shared<const TokenizerWithEnd>(best);
+  EXPECT_TRUE(continues_past_end(trace));
+  ModelConfig config;
+  config.architecture.id = "encoder_decoder";
+  trace.config = std::make_shared<const ModelConfig>(config);
+  EXPECT_FALSE(continues_past_end(trace));
+  EXPECT_EQ(sample_continuation(trace, 5, greedy, true).id, best);
+}
+
 TEST(Continuation, ContinuesTextOrIds) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();

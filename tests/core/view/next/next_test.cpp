@@ -74,5 +74,10 @@ TEST(Next, MarksSampledAndActualToken) {
   EXPECT_TRUE(contains_text("entropy"));
 }
 
+// Default of the command line and of the view.
+TEST(Next, SamplesFromTheModelsDistributionByDefault) {
+  EXPECT_EQ(next_settings(ViewSettings()).sampling, Sampling());
+}
+
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
