@@ -27,10 +27,14 @@ bool Shortcut::matches(const KeyStroke& stroke) const {
   return lower_case(stroke.key) == lower_case(key);
 }
 
-std::string to_string(const Shortcut& shortcut) {
+std::string key_name(const Shortcut& shortcut) {
   return std::string(shortcut.control ? "Ctrl+" : "") + (shortcut.shift ? "Shift+" : "") +
-         (shortcut.key == " " ? "Space" : shortcut.key) +
-         (shortcut.presenting_only ? " while presenting" : "");
+         (shortcut.key == " " ? "Space" : shortcut.key);
+}
+
+std::string to_string(const Shortcut& shortcut) {
+  const bool always = shortcut.when == Shortcut::When::Always;
+  return key_name(shortcut) + (always ? "" : " while presenting");
 }
 
 std::string_view to_string(Menu menu) {
@@ -109,34 +113,53 @@ const ColourMap& effective_map(const ViewControls& controls, std::string_view ch
   return is_replaced ? colour_maps().front() : map;
 }
 
+namespace {
+
+// True if a shortcut of the action for this time matches the key.
+bool has_key(const Action& action, const KeyStroke& stroke, Shortcut::When when, bool typing) {
+  return std::ranges::any_of(action.shortcuts, [&](const Shortcut& shortcut) {
+    const bool is_function_key = shortcut.key.size() > 1 && shortcut.key[0] == 'F';
+    return shortcut.when == when && shortcut.matches(stroke) &&
+           (shortcut.control || is_function_key || !typing);
+  });
+}
+
+// Blocks all keys but Ctrl+Q during the opening moves. Blocks letters that edit while a lesson is
+// presented, because they would change the lesson's run.
+bool is_blocked(const Action& action, const KeyStroke& stroke, const State& state) {
+  if (shows_tour(state)) return action.id != "quit";
+  const bool is_lecture = state.presentation.is_on && state.lesson.lesson != nullptr;
+  return is_lecture && action.menu == Menu::Edit && stroke.character != 0;
+}
+
+// Runs the first enabled action with this key. True if the key needs no other action.
+bool run_first(State& state, KeyStroke& stroke, Shortcut::When when, bool typing) {
+  bool is_reserved = false;
+  for (const Action& action : actions()) {
+    if (!has_key(action, stroke, when, typing)) continue;
+    if (when == Shortcut::When::Always) stroke.is_handled = true;
+    if (is_blocked(action, stroke, state)) continue;
+    if (action.keys_enabled && !action.keys_enabled(state)) continue;
+    is_reserved |= when == Shortcut::When::Presenting;
+    if (!action.enabled(state)) continue;
+    stroke.is_handled = true;
+    action.run(state);
+    return true;
+  }
+  stroke.is_handled |= is_reserved;
+  return is_reserved;
+}
+
+}  // namespace
+
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
-  const auto has_key = [&](const Action& a, const KeyStroke& stroke, bool presenting_only) {
-    return std::ranges::any_of(a.shortcuts, [&](const Shortcut& shortcut) {
-      const bool is_function_key = shortcut.key.size() > 1 && shortcut.key[0] == 'F';
-      return shortcut.presenting_only == presenting_only && shortcut.matches(stroke) &&
-             (shortcut.control || is_function_key || !typing);
-    });
-  };
-  // Blocks all keys but Ctrl+Q during the opening moves. Blocks letters that edit while a lesson is
-  // presented, because they would change the lesson's run.
-  const auto is_blocked = [&](const Action& a, const KeyStroke& stroke) {
-    if (shows_tour(state)) return a.id != "quit";
-    const bool is_lecture = state.presentation.is_on && state.lesson.lesson != nullptr;
-    return is_lecture && a.menu == Menu::Edit && stroke.character != 0;
-  };
-  const auto run_first = [&](KeyStroke& stroke, bool presenting_only) {
-    for (const Action& a : actions()) {
-      if (!has_key(a, stroke, presenting_only)) continue;
-      stroke.is_handled = true;
-      if (is_blocked(a, stroke)) continue;
-      if (!a.enabled(state) || (a.keys_enabled && !a.keys_enabled(state))) continue;
-      a.run(state);
-      return;
-    }
-  };
+  using When = Shortcut::When;
   for (KeyStroke& stroke : strokes) {
-    if (!stroke.is_handled && state.presentation.is_on) run_first(stroke, true);
-    if (!stroke.is_handled) run_first(stroke, false);
+    if (stroke.is_handled) continue;
+    const bool is_presenting = state.presentation.is_on;
+    if (is_presenting && run_first(state, stroke, When::Presenting, typing)) continue;
+    if (run_first(state, stroke, When::Always, typing) || !is_presenting) continue;
+    run_first(state, stroke, When::PresentingLast, typing);
   }
 }
 

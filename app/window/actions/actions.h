@@ -17,11 +17,14 @@ namespace attnscope::window {
 struct Shortcut {
   std::string key;  // "S", "[", "Tab", "F11"; empty: no key
   bool control = false, shift = false;
-  bool presenting_only = false;  // applies only while presenting, before other actions
+  // Presenting: only while presenting, before other actions. PresentingLast: after them.
+  enum class When { Always, Presenting, PresentingLast };
+  When when = When::Always;
   bool matches(const KeyStroke& stroke) const;
   bool operator==(const Shortcut&) const = default;
 };
-std::string to_string(const Shortcut& shortcut);  // "Ctrl+Shift+Z"
+std::string to_string(const Shortcut& shortcut);  // "Ctrl+Shift+Z", "Right while presenting"
+std::string key_name(const Shortcut& shortcut);   // "Ctrl+Shift+Z", "Right"
 
 enum class Menu { File, Edit, View, Window, Help };
 inline constexpr Menu kMenus[] = {Menu::File, Menu::Edit, Menu::View, Menu::Window, Menu::Help};
@@ -39,8 +42,11 @@ struct Action {
   bool starts_group = false;                       // the menu draws a separator above it
   // Reason why the action is disabled or has no effect; empty: none given.
   std::function<std::string(const State&)> refusal{};
-  std::function<bool(const State&)> keys_enabled{};  // additional condition for the shortcuts
-  bool in_menu = true;                               // false: run by shortcuts and the palette only
+  // Additional condition for the shortcuts. Keys for presenting act otherwise if it is false, and
+  // do nothing if it is true but the action is disabled.
+  std::function<bool(const State&)> keys_enabled{};
+  std::function<bool(const State&)> is_listed{};  // if present and false: no menu, no palette
+  bool in_menu = true;                            // false: run by shortcuts and the palette only
   std::string view{};  // id of the view with a button for the action; empty: none
   std::function<bool(const State&)> has_button{};  // condition for the button; empty: always shown
 };

@@ -1,4 +1,4 @@
-// Actions of lessons, in the menu Help: steps (with the keys of presentation remotes) and notes.
+// Actions of lessons, in the menu Help: steps (with the keys of presentation programs) and notes.
 #include "app/window/actions/action_lists.h"
 #include "app/window/lesson.h"
 
@@ -7,6 +7,10 @@ namespace {
 
 bool has_lesson(const State& s) {
   return s.lesson.lesson != nullptr;
+}
+
+Shortcut presenting(const char* key) {
+  return {key, false, false, Shortcut::When::Presenting};
 }
 
 }  // namespace
@@ -22,16 +26,22 @@ void add_lesson_actions(std::vector<Action>& list) {
                   "Next step",
                   "Show the next step; after the last one, the next lesson.",
                   Menu::Help,
-                  {{"Page Down"}},
+                  {{"Page Down"},
+                   presenting("Right"),
+                   presenting("N"),
+                   // Space plays the view's animation where there is one.
+                   {" ", false, false, Shortcut::When::PresentingLast}},
                   next_step,
                   has_next_step});
+  list.back().keys_enabled = has_lesson;
   list.push_back({"lesson_back",
                   "Previous step",
                   "Show the previous step.",
                   Menu::Help,
-                  {{"Page Up"}},
+                  {{"Page Up"}, presenting("Left"), presenting("Backspace")},
                   previous_step,
                   has_previous_step});
+  list.back().keys_enabled = has_lesson;
   list.push_back({"lesson_first",
                   "First step",
                   "Show the first step.",

@@ -123,7 +123,7 @@ void add_stop_generating_action(std::vector<Action>& list) {
                   "Stop generating",
                   "Generate no further tokens; tokens generated so far stay in the text.",
                   Menu::Edit,
-                  {{"Escape"}, {"Escape", false, false, true}},
+                  {{"Escape"}, {"Escape", false, false, Shortcut::When::Presenting}},
                   [](State& s) { s.run.is_generating = false; },
                   [](const State& s) { return s.run.is_generating; }});
   list.back().in_menu = false;

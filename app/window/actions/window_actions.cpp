@@ -34,7 +34,7 @@ void add_presentation_actions(std::vector<Action>& list) {
                   "End the presentation",
                   "End the black screen, or else the presentation.",
                   Menu::Window,
-                  {{"Escape", false, false, true}},
+                  {{"Escape", false, false, Shortcut::When::Presenting}},
                   leave_presentation,
                   [](const State& s) { return s.presentation.is_on; }});
   list.back().in_menu = false;
@@ -42,7 +42,7 @@ void add_presentation_actions(std::vector<Action>& list) {
                   "Black screen",
                   "Blank the screen until this key is pressed again or the next step is shown.",
                   Menu::Window,
-                  {{"B", false, false, true}},
+                  {{"B", false, false, Shortcut::When::Presenting}},
                   [](State& s) { s.presentation.is_black = !s.presentation.is_black; },
                   [](const State& s) { return s.presentation.is_on; },
                   [](const State& s) { return s.presentation.is_black; }});

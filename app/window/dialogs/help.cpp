@@ -38,9 +38,13 @@ void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float
   ImGui::PopTextWrapPos();
 }
 
-std::string key_text(const Action& a) {
+// Keys of the action, either those for presenting or all others.
+std::string key_text(const Action& a, bool presenting) {
   std::string keys;
-  for (const Shortcut& s : a.shortcuts) keys += (keys.empty() ? "" : "  ") + to_string(s);
+  for (const Shortcut& s : a.shortcuts) {
+    if ((s.when != Shortcut::When::Always) != presenting) continue;
+    keys += (keys.empty() ? "" : "  ") + key_name(s);
+  }
   return keys;
 }
 
@@ -51,7 +55,7 @@ float key_column(const Ui& ui, std::initializer_list<Menu> menus) {
   float widest = 0;
   for (const Action& a : actions()) {
     if (std::ranges::find(menus, a.menu) == menus.end()) continue;
-    widest = std::max(widest, ImGui::CalcTextSize(key_text(a).c_str()).x);
+    widest = std::max(widest, ImGui::CalcTextSize(key_text(a, false).c_str()).x);
   }
   return std::min(widest + ui.px(kGap), ui.px(kKeyColumn));
 }
@@ -59,7 +63,16 @@ float key_column(const Ui& ui, std::initializer_list<Menu> menus) {
 void draw_menu_keys(Ui& ui, Menu menu, float column, bool is_first) {
   heading(ui, std::string(to_string(menu)).c_str(), is_first);
   for (const Action& a : actions()) {
-    if (a.menu == menu && !a.shortcuts.empty()) draw_line(ui, key_text(a), a.label, column);
+    const std::string keys = key_text(a, false);
+    if (a.menu == menu && !keys.empty()) draw_line(ui, keys, a.label, column);
+  }
+}
+
+void draw_presenting_keys(Ui& ui, float column) {
+  heading(ui, "While presenting");
+  for (const Action& a : actions()) {
+    const std::string keys = key_text(a, true);
+    if (!keys.empty()) draw_line(ui, keys, a.label, column);
   }
 }
 
@@ -78,7 +91,9 @@ void draw_help(Ui& ui, bool& open) {
     ImGui::TableNextColumn();
     heading(ui, "Mouse", true);
     for (const Gesture& g : kGestures) draw_line(ui, g.gesture, g.effect, ui.px(kGestureColumn));
-    draw_menu_keys(ui, Menu::Help, key_column(ui, {Menu::Help}), false);
+    const float last = key_column(ui, {Menu::Help});
+    draw_menu_keys(ui, Menu::Help, last, false);
+    draw_presenting_keys(ui, last);
     ImGui::EndTable();
   }
   end_dialog();

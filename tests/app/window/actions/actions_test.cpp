@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 namespace attnscope::window {
@@ -47,14 +48,15 @@ TEST(Actions, KeyStrokeRunsAtMostOne) {
     strokes.push_back(key(name, true, true));
   }
   for (const KeyStroke& stroke : strokes) {
-    int count = 0, presenting_only = 0;
+    std::map<Shortcut::When, int> counts;
     for (const Action& a : actions()) {
       for (const Shortcut& s : a.shortcuts) {
-        if (s.matches(stroke)) ++(s.presenting_only ? presenting_only : count);
+        if (s.matches(stroke)) ++counts[s.when];
       }
     }
-    EXPECT_LE(count, 1) << stroke.key << static_cast<int>(stroke.character);
-    EXPECT_LE(presenting_only, 1) << stroke.key << static_cast<int>(stroke.character);
+    for (const auto& [when, count] : counts) {
+      EXPECT_LE(count, 1) << stroke.key << static_cast<int>(stroke.character);
+    }
   }
 }
 
@@ -141,6 +143,47 @@ TEST(Actions, PresentationHasItsOwnTextSize) {
   action("smaller").run(state);
   EXPECT_EQ(state.presentation.zoom, 1);
   EXPECT_LT(state.settings.scale, 2);
+}
+
+// The keys of presentation programs go through a lesson's steps on stage, and only there.
+TEST(Actions, KeysOfPresentationProgramsStepThroughLesson) {
+  State state;
+  Lesson lesson;
+  lesson.id = "none after it";
+  lesson.steps.resize(4);
+  for (LessonStep& step : lesson.steps) step.session.view.id = "flow";
+  lesson.steps[2].session.view.id = "map";  // without an animation
+  start_lesson(state, lesson);
+  state.run.trace = std::make_shared<const Trace>();
+  const auto press = [&](const KeyStroke& stroke) {
+    std::vector<KeyStroke> strokes = {stroke};
+    run_shortcuts(state, strokes, false);
+    EXPECT_TRUE(strokes.front().is_handled);
+    return state.lesson.step;
+  };
+  EXPECT_EQ(press(key("Right")), 0U);  // steps through Flow
+  set_presenting(state, true);
+  EXPECT_EQ(press(key("Right")), 1U);
+  EXPECT_EQ(press(character(U'n')), 2U);
+  EXPECT_EQ(press(character(U' ')), 3U);
+  const Session last = *state.session;
+  EXPECT_EQ(press(key("Right")), 3U);  // neither a further step nor one of Flow
+  EXPECT_EQ(*state.session, last);
+  EXPECT_EQ(press(key("Left")), 2U);
+  EXPECT_EQ(press(key("Backspace")), 1U);
+  EXPECT_EQ(press(character(U' ')), 1U);  // plays the animation
+  EXPECT_TRUE(state.view.play.is_on);
+}
+
+TEST(Actions, ArrowsStepAnimationOfPresentationWithoutLesson) {
+  State state;
+  state.session.edit().view.id = "flow";
+  state.run.trace = std::make_shared<const Trace>();
+  set_presenting(state, true);
+  std::vector<KeyStroke> strokes = {key("Left")};
+  const Session before = *state.session;
+  run_shortcuts(state, strokes, false);
+  EXPECT_NE(*state.session, before);
 }
 
 // On stage, a letter pressed by accident must not change the lesson's text or settings.
