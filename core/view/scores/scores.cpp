@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kMapHeight = 0.48;  // fraction of the height for maps above a row
 constexpr double kGap = 0.6;         // em between maps and row
-constexpr double kGoodMap = 6;       // em: optional stages are omitted if maps would be narrower
+constexpr double kGoodMap = 6;       // em: optional stages are omitted if that widens narrower maps
 constexpr double kNoteLine = 1.4;    // em: note in place of the row
 
 ColourRange score_range(const ViewInput& input, const std::vector<ScoreMap>& maps) {
@@ -79,15 +79,23 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
   Parts parts;
   parts.maps = place_maps_within(0);
   const TokenAxis keys = key_axis(page.input().trace, tap);
+  const auto height_above = [&](const RowPlan& plan) {
+    return inside.height - (show == "both" ? gap : 0) - plan.min_height;
+  };
+  // Omitting stages does not make the maps much wider than this.
+  const double most_height = height_above(plan_row(page, maps, keys, inside, kMinStages));
+  const double widest =
+      0.98 * place_maps_within(std::min(most_height, kMapHeight * inside.height)).width;
+  const double good_width = std::min(kGoodMap * page.em(), widest);
   for (int stages = stage_count(maps); show != "maps" && stages >= kMinStages; --stages) {
     const RowPlan plan = plan_row(page, maps, keys, inside, stages);
-    const double space = inside.height - (show == "both" ? gap : 0) - plan.min_height;
+    const double space = height_above(plan);
     if (space < 0) continue;
     if (show == "both") {
-      const double min_width = stages > kMinStages ? kGoodMap * page.em() : 0;
+      const double min_width = std::max(stages > kMinStages ? good_width : 0, 1e-6);
       parts.maps = place_maps_within(std::min(space, kMapHeight * inside.height));
-      if (!(parts.maps.width > min_width)) parts.maps = place_maps_within(space);
-      if (!(parts.maps.width > min_width)) continue;
+      if (!(parts.maps.width >= min_width)) parts.maps = place_maps_within(space);
+      if (!(parts.maps.width >= min_width)) continue;
     }
     parts.plan = plan;
     const double top = parts.maps.width > 0 ? parts.maps.box.bottom() + gap : inside.y;

@@ -178,6 +178,23 @@ TEST(Scores, OmitsRowOnlyIfShrinkingIsNotEnough) {
             std::string::npos);
 }
 
+// Beside a lesson's text on a screen of 1920 x 1080, at the sizes of type of a presentation, the
+// row has all stages.
+TEST(Scores, StageShowsTerms) {
+  const Trace trace = run_model({.encoding = "rope", .length = 16});
+  LayoutOptions options;
+  options.framed = false;
+  options.font_size = 12.1;
+  for (const double scale : {2.2, 2.4, 2.6}) {  // pixels per unit, as chosen and enlarged twice
+    options.width = 1056 / scale;
+    options.height = 1080 / scale;
+    const std::string text = testing::all_text(lay_out_view(trace, "scores", options).list);
+    EXPECT_NE(text.find("\neffect of RoPE\n"), std::string::npos) << scale << text;
+    EXPECT_NE(text.find("\nweight·‖v‖\n"), std::string::npos) << scale << text;
+    EXPECT_EQ(text.find("no space for"), std::string::npos) << scale;
+  }
+}
+
 TEST(Scores, PointerReportsKey) {
   const Trace trace = run_model({});
   LayoutOptions options;
