@@ -10,7 +10,8 @@
 #include "core/base/limits.h"
 #include "core/base/near_match.h"
 #include "core/base/strict_json.h"
-#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/published_model.h"
+#include "core/figure/plain_text.h"
 #include "core/view/session_file.h"
 
 namespace attnscope {
@@ -42,9 +43,12 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   return step;
 }
 
-bool is_installed(const std::string& model) {
-  const std::vector<std::string> models = user_models();
-  return std::ranges::find(models, model) != models.end();
+// "SmolLM2-135M is installed (menu File → Get SmolLM2-135M, 98 MB)", or without the menu.
+std::string installation_text(const std::string& model) {
+  const PublishedModel* published = published_model(model);
+  if (published == nullptr) return "the model " + model + " is installed";
+  return published->name + " is installed (menu File → Get " + published->name + ", " +
+         brief(published->megabytes) + " MB)";
 }
 
 // Appends the step. If the step requires a model that is not installed, appends a remark to the
@@ -58,8 +62,8 @@ void add_step(const Json& value, const Json& session, const std::string& path,
   if (model.empty() || is_installed(model)) {
     steps.push_back(std::move(step));
   } else if (!steps.empty()) {
-    steps.back().text += " One more step, “" + step.title + "”, follows if the model " + model +
-                         " is installed (app/get-model.sh).";
+    steps.back().text +=
+        " One more step, “" + step.title + "”, follows once " + installation_text(model) + ".";
   }
 }
 

@@ -43,16 +43,9 @@ bool select_fetched_model(State& state) {
 
 }  // namespace
 
-const PublishedModel& smollm2() {
-  static const PublishedModel model{"smollm2", "SmolLM2-135M", "SmolLM2-135M-Instruct.Q4_1.gguf",
-                                    "Apache-2.0", 98};
-  return model;
-}
-
 RunSpec start_run() {
   RunSpec run;
-  const std::vector<std::string> installed = user_models();
-  const bool has_smollm2 = std::ranges::find(installed, smollm2().file) != installed.end();
+  const bool has_smollm2 = is_installed(smollm2().file);
   if (has_smollm2) run.model = smollm2().file;
   const auto sample =
       has_smollm2 ? samples().begin() : std::ranges::find(samples(), kStartSample, &Sample::id);

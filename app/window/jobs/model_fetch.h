@@ -2,18 +2,9 @@
 #pragma once
 
 #include "app/window/state.h"
+#include "core/checkpoint/published_model.h"
 
 namespace attnscope::window {
-
-// A model that get-model.sh knows.
-struct PublishedModel {
-  std::string id;       // "smollm2"
-  std::string name;     // "SmolLM2-135M"
-  std::string file;     // in the user's models folder: "SmolLM2-135M-Instruct.Q4_1.gguf"
-  std::string licence;  // "Apache-2.0"
-  double megabytes = 0;
-};
-const PublishedModel& smollm2();
 
 // Run of the first start: SmolLM2 on the first sample if the model is installed, else the default
 // model on a sample whose most salient pair is known to be correct.

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/experiment/run.h"
 #include "core/view/export/picture.h"
+#include "core/checkpoint/published_model.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -76,14 +77,25 @@ TEST_F(Lessons, OmitStepsThatRequireAnotherModel) {
       load(before + R"({"requires": "no-such-model", "title": "two", "text": "second"}]})");
   ASSERT_EQ(lesson.steps.size(), 1u);
   EXPECT_EQ(lesson.steps[0].text,
-            "first One more step, “two”, follows if the model no-such-model is installed "
-            "(app/get-model.sh).");
+            "first One more step, “two”, follows once the model no-such-model is installed.");
   EXPECT_THROW(load(before + R"({"requires": 3, "title": "two", "text": "second"}]})"), InputError);
   EXPECT_THROW(load(before + R"({"requires": "no-such-model", "title": "two"}]})"), InputError);
 }
 
 TEST(BundledLessons, CoverAllArticles) {
   std::set<std::string> ids;
+// The menu fetches published models; their file names mean nothing to a reader.
+TEST_F(Lessons, NameMenuThatFetchesRequiredModel) {
+  ::setenv("XDG_DATA_HOME", folder_.path().c_str(), 1);
+  const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+    "session": {"attnscope": 1}, "steps": [{"title": "one", "text": "first"}, {"requires": ")" +
+                             smollm2().file + R"(", "title": "two", "text": "second"}]})");
+  ::unsetenv("XDG_DATA_HOME");
+  EXPECT_EQ(lesson.steps[0].text,
+            "first One more step, “two”, follows once SmolLM2-135M is installed (menu File → Get "
+            "SmolLM2-135M, 98 MB).");
+}
+
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
   for (const char* id :
        {"self-attention", "queries",   "heads",        "joined",    "farther",  "cached",
