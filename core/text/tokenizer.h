@@ -64,7 +64,8 @@ const std::vector<std::string>& tokenizer_file_names();
 std::shared_ptr<const Tokenizer> byte_tokenizer();
 
 // Printable form of a token for labels: leading and trailing spaces as "␣", line ends as "⏎", tabs
-// as "⇥", invalid UTF-8 bytes as "0xE4", controls as "0x07". Never empty.
+// as "⇥", invalid UTF-8 bytes as "0xE4", controls as "0x07", and tokens of other white space as
+// "U+00A0". Never empty.
 std::string visible(std::string_view bytes);
 
 // Replaces leading and trailing spaces in visible().

@@ -15,11 +15,24 @@ std::string format_number(const char* format, int number) {
 
 constexpr const char* kBetweenNumbers = " ";
 
-std::string visible_character(std::string_view bytes, const Character& c) {
+// True if all characters are white space, which an empty label would show.
+bool is_white(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Character c = character_at(bytes, at);
+    if (!is_white_space(c.code)) return false;
+    at += c.size;
+  }
+  return true;
+}
+
+// `in_blank`: the character belongs to a token of white space.
+std::string visible_character(std::string_view bytes, const Character& c, bool in_blank) {
   if (c.code < 0) return format_number("0x%02X", static_cast<unsigned char>(bytes[0]));
   if (c.code == '\n') return "⏎";
   if (c.code == '\t') return "⇥";
-  if (is_control(c.code)) return format_number(c.code < 0x80 ? "0x%02X" : "U+%04X", c.code);
+  if (is_control(c.code) || (in_blank && c.code != ' ')) {
+    return format_number(c.code < 0x80 ? "0x%02X" : "U+%04X", c.code);
+  }
   return std::string(bytes);
 }
 
@@ -31,16 +44,18 @@ std::string visible(std::string_view bytes) {
   const std::size_t last = bytes.find_last_not_of(' ');
   const std::size_t word_end = last == std::string_view::npos ? 0 : last + 1;
   std::string text;
+  const bool in_blank = is_white(bytes);
   bool after_number = false;  // consecutive numbers are separated by spaces
   for (std::size_t at = 0; at < bytes.size();) {
     const Character c = character_at(bytes, at);
-    const bool is_number = c.code < 0 || (is_control(c.code) && c.code != '\n' && c.code != '\t');
+    const bool is_plain = c.code == '\n' || c.code == '\t' || c.code == ' ';
+    const bool is_number = c.code < 0 || (!is_plain && (in_blank || is_control(c.code)));
     if (is_number && after_number) text += kBetweenNumbers;
     after_number = is_number;
     if (c.code == ' ' && (at < word || at >= word_end)) {
       text += kSpaceMarker;
     } else {
-      text += visible_character(bytes.substr(at, c.size), c);
+      text += visible_character(bytes.substr(at, c.size), c, in_blank);
     }
     at += c.size;
   }

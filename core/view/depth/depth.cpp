@@ -1,10 +1,12 @@
 // Depth view: the logit lens of each layer, and where a confident model could exit.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
+#include "core/text/tokenizer.h"
 #include "core/view/depth/depth_controls.h"
 #include "core/view/depth/depth_data.h"
 #include "core/view/depth/exit_legend.h"
@@ -37,6 +39,7 @@ constexpr double kMinPlot = 4;                 // em
 constexpr double kLine = 1.5;                  // em, height of a line of text
 constexpr double kWordHeight = 1.05;           // em: cells at least this high show their prediction
 constexpr double kWordLine = 1.2;              // line height of a prediction, in its font size
+constexpr double kMarkSize = 1.5;              // size of punctuation, relative to words
 constexpr double kMinRows = 4;                 // minimum number of rows if others are omitted
 constexpr double kNoteLine = 1.2;              // em, height of the note about omitted rows
 constexpr double kMinMarked = 3;               // pixels: minimum size of cells whose exit is marked
@@ -45,6 +48,16 @@ constexpr double kAgreement = 1.7;             // em: height of the row of share
 constexpr double kAgreementGap = 0.3;          // em: space above that row
 constexpr double kMinHeightForAgreement = 20;  // em
 constexpr double kBarOpacity = 0.3;
+
+// True if a label consists of ASCII punctuation and space markers: “,” would be hardly legible.
+bool is_punctuation(std::string_view label) {
+  for (std::size_t at = 0; at < label.size();) {
+    const bool is_marker = label.substr(at).starts_with(kSpaceMarker);
+    if (!is_marker && std::ispunct(static_cast<unsigned char>(label[at])) == 0) return false;
+    at += is_marker ? kSpaceMarker.size() : 1;
+  }
+  return true;
+}
 
 class Depth {
  public:
@@ -231,7 +244,7 @@ class Depth {
   void draw_words(const Tensor& values, const ColourRange& range) {
     if (!has_words()) return;
     const ColourMap& colours = colour_map(range.colour_map);
-    const double size = page_.legible(std::min(em(), cell(0, 0).height / kWordLine));
+    const double word_size = page_.legible(std::min(em(), cell(0, 0).height / kWordLine));
     const auto [first, last] = visible_rows();
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
@@ -241,8 +254,9 @@ class Depth {
         const bool agrees = lens().guess(layer, i) == lens().guess(layers() - 1, i);
         Colour background = colours.at(static_cast<double>(values(i, c)) / range.most);
         if (layer > exit_of(i)) background = blend(background, page_.theme().background, kVeil);
-        const std::string label = page_.ellipsised(token_label(trace_, lens().guess(layer, i)),
-                                                   size, box.width - 0.6 * em(), agrees);
+        const std::string guess = token_label(trace_, lens().guess(layer, i));
+        const double size = word_size * (is_punctuation(guess) ? kMarkSize : 1);
+        const std::string label = page_.ellipsised(guess, size, box.width - 0.6 * em(), agrees);
         page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
                        label,
                        translucent(ink_on(background), agrees ? 1 : 0.75),

@@ -27,6 +27,9 @@ TEST(Visible, ShowsInvisibleCharacters) {
   EXPECT_EQ(visible("   "), "␣␣␣");
   EXPECT_EQ(visible("\n"), "⏎");
   EXPECT_EQ(visible("\t\r\n"), "⇥0x0D⏎");
+  EXPECT_EQ(visible("\xc2\xa0"), "U+00A0");  // no-break space
+  EXPECT_EQ(visible(" \xe3\x80\x80"), "␣U+3000");
+  EXPECT_EQ(visible("10\xc2\xa0km"), "10\xc2\xa0km");
   EXPECT_EQ(visible("\x07"), "0x07");
   EXPECT_EQ(visible(std::string_view("\0", 1)), "0x00");
   EXPECT_EQ(visible("\x7f"), "0x7F");

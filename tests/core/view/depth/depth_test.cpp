@@ -7,6 +7,7 @@
 #include "core/figure/plain_text.h"
 #include "core/model/exits.h"
 #include "core/model/logit_lens.h"
+#include "core/text/tokenizer.h"
 #include "core/view/view.h"
 #include "tests/support/synthetic.h"
 
@@ -152,6 +153,36 @@ TEST(Depth, PredictionsAreLegible) {
   EXPECT_GE(guesses(synthetic_trace(4, 2, 214), look), 30);
   look.framed = look.tight = true;
   EXPECT_GE(guesses(synthetic_trace(4, 2, 214), look), 25);
+}
+
+// Tokenizer whose tokens are a word and punctuation in turn.
+class WordsAndCommas : public Tokenizer {
+ public:
+  std::string kind() const override { return "words and commas"; }
+  std::int32_t vocabulary_size() const override { return 13; }
+  std::vector<Token> encode(std::string_view) const override { return {}; }
+  std::string bytes(std::int32_t id) const override { return id % 2 == 0 ? "word" : " ,"; }
+  bool is_special(std::int32_t) const override { return false; }
+  void save(const std::filesystem::path&) const override {}
+};
+
+// A comma in the size of words is hardly legible.
+TEST(Depth, PunctuationIsLargerThanWords) {
+  Trace trace = synthetic_trace(4, 2, 12);
+  trace.tokenizer = std::make_shared<const WordsAndCommas>();
+  LayoutOptions look;
+  look.framed = false;
+  const ViewLayout layout = lay_out_view(trace, "depth", look);
+  EXPECT_EQ(testing::layout_error(layout.list), "");
+  const auto size_of = [&](const std::string& label) {
+    std::set<double> sizes;
+    for (const Text& text : testing::texts(layout.list)) {
+      if (text.text == label && layout.plot.contains(text.at)) sizes.insert(text.size);
+    }
+    return sizes.size() == 1 ? *sizes.begin() : 0;
+  };
+  EXPECT_GT(size_of("word"), 0);
+  EXPECT_GE(size_of(","), 1.4 * size_of("word"));
 }
 
 TEST(Depth, HitsAreLayersAndPositions) {
