@@ -116,8 +116,8 @@ void start_tour(State& state) {
 void end_tour(State& state) {
   if (!state.tour.is_on) return;
   state.tour.is_on = false;
-  if (state.view.play.is_on && state.view.play.view == kFlow) {
-    state.view.play.is_on = false;
+  if (state.view.play.view == kFlow) state.view.play.is_on = false;
+  if (state.tour.has_played) {  // shows all steps again, also if the animation was paused
     const bool was_recorded = same_session(state.session.snapshot(), state.history.current());
     const auto& parameters = view(kFlow).options.parameters;
     set_view_value(state.session.edit().view, kFlow, kStep,

@@ -141,6 +141,10 @@ void add_zoom_actions(std::vector<Action>& list) {
       [](State& s) { show_all(s.session.edit().view); }, has_trace);
   list.back().starts_group = true;
   add_action(
+      list, "show_whole", "Show all steps", "End the animation, and show the whole picture.",
+      {{"Escape"}}, show_whole, shows_part);
+  list.back().in_menu = false;
+  add_action(
       list, "unpin", "Unpin", "Clear the pinned row and column.", {{"Escape"}},
       [](State& s) { s.session.edit().view.pinned_query = s.session.edit().view.pinned_key = -1; },
       [](const State& s) {

@@ -58,6 +58,21 @@ void step_by(State& state, int steps) {
                  static_cast<Index>(std::llround(next)));
 }
 
+bool shows_part(const State& state) {
+  if (!can_step(state)) return false;
+  const Animation a = *animation(state);
+  const bool builds_up = std::get<Index>(parameter_of(state, a).initial) == std::llround(a.to);
+  return builds_up && current_value(state, a) < a.to;
+}
+
+void show_whole(State& state) {
+  if (!shows_part(state)) return;
+  const Animation a = *animation(state);
+  state.view.play.is_on = false;
+  set_view_value(state.session.edit().view, state.session->view.id, a.key,
+                 parameter_of(state, a).initial);
+}
+
 void advance_play(State& state) {
   PlayState& play = state.view.play;
   if (!play.is_on) return;

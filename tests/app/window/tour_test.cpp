@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "app/window/actions/actions.h"
+#include "app/window/jobs/play.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/window.h"
 #include "core/checkpoint/model_store.h"
@@ -134,6 +135,18 @@ TEST_F(TourTest, EndingRestoresVariant) {
   end_tour(state_);
   EXPECT_FALSE(state_.session->run.variant.has_value());
   EXPECT_EQ(tour_deadline(state_), -1);
+}
+
+TEST_F(TourTest, EndingShowsAllStepsOfPausedAnimation) {
+  start_tour(state_);
+  finish_search();
+  ASSERT_TRUE(state_.view.play.is_on);
+  state_.seconds += 1;
+  advance_play(state_);
+  toggle_play(state_);
+  ASSERT_TRUE(shows_part(state_));
+  end_tour(state_);
+  EXPECT_FALSE(shows_part(state_));
 }
 
 TEST_F(TourTest, FinishingKeepsPairOfUnchangedText) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "app/window/actions/actions.h"
+
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
@@ -71,6 +73,27 @@ TEST(Play, FlowStartsAtFirstStep) {
   toggle_play(state);
   advance_play(state);
   EXPECT_EQ(view_values(state.session->view, "flow").integer("step"), 1);
+}
+
+// Escape leaves a paused step: panels of the other steps are pale.
+TEST(Play, EscapeShowsAllStepsOfFlow) {
+  State state = state_with_view("flow");
+  const auto step = [&] { return view_values(state.session->view, "flow").integer("step"); };
+  const Index whole = step();
+  EXPECT_FALSE(shows_part(state));
+  step_by(state, -5);
+  ASSERT_TRUE(shows_part(state));
+  toggle_play(state);
+  state.session.edit().view.pinned_query = 1;
+  std::vector<KeyStroke> strokes = {{"Escape"}};
+  run_shortcuts(state, strokes, false);
+  EXPECT_EQ(step(), whole);
+  EXPECT_FALSE(state.view.play.is_on);
+  EXPECT_FALSE(shows_part(state));
+  EXPECT_EQ(state.session->view.pinned_query, 1);  // unpinned by the next Escape
+  state.session.edit().view.id = "rope";           // its animation builds nothing up
+  toggle_play(state);
+  EXPECT_FALSE(shows_part(state));
 }
 
 TEST(Play, IsOneUndoStep) {
