@@ -35,6 +35,31 @@ void remember_input(State& state) {
   state.selection.previous_inputs.insert_or_assign(reading_task(card), run_view);
 }
 
+namespace {
+
+// False if the model is known to have no such layer or head.
+bool may_have_head(const RunView& run_view, const ViewSettings& place) {
+  const ModelCard card = read_card(run_view);
+  return !card.config || (place.layer < card.config->layers && place.head < card.config->heads);
+}
+
+// The comparison stays on the same text and head: no other sample is selected for B. B shows the
+// head of A again if it left that head because its previous model has none.
+void keep_input(OpenedModel& opened, const RunView& current, const ViewSettings& of_a) {
+  const std::string model = opened.viewed.run.model;
+  opened.viewed.run = current.run;
+  opened.viewed.run.model = model;
+  ViewSettings& view = opened.viewed.view;
+  const ViewSettings& place = may_have_head(current, of_a) ? current.view : of_a;
+  view.layer = place.layer;
+  view.head = place.head;
+  view.pinned_query = current.view.pinned_query;
+  view.pinned_key = current.view.pinned_key;
+  opened.implied.clear();
+}
+
+}  // namespace
+
 void choose_model(State& state, const std::string& model) {
   RunView& run_view = state.edit();
   if (model == run_view.run.model) return;
@@ -44,7 +69,10 @@ void choose_model(State& state, const std::string& model) {
   RunView start = run_view;
   if (implied.is_for_b) start.view.id = "compare";  // B is shown in the view Compare
   OpenedModel opened = with_model(start, model, state.selection.previous_inputs);
-  if (implied.is_for_b) opened.viewed.view.id = run_view.view.id;
+  if (implied.is_for_b) {
+    opened.viewed.view.id = run_view.view.id;
+    if (!opened.input_kind_changed) keep_input(opened, run_view, state.session->view);
+  }
   state.history.end_step();
   run_view = std::move(opened.viewed);
   implied.selected = run_view;

@@ -352,11 +352,12 @@ View compare_view() {
       .id = "compare",
       .label = "Compare",
       .group = "Model",
-      .summary = "Two settings side by side on the same text, and their difference.",
+      .summary = "Two runs side by side, and their difference.",
       .lay_out = lay_out,
-      .reading = fixed_reading("Two settings on the same text, and their difference: in one colour "
-                               "A attends more, in the other B.",
-                               {{"KL, JS", "divergence of two rows, in bits; 0: identical."}}),
+      .reading =
+          fixed_reading("Two runs, A and B, and the difference of their weights: in one colour "
+                        "A attends more, in the other B.",
+                        {{"KL, JS", "divergence of two rows, in bits; 0: identical."}}),
       .data = data,
       .findings = {{Findings::reference.id}},
       .options = {.parameters = parameters(),

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "app/window/actions/actions.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/run.h"
+#include "core/experiment/samples.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
@@ -34,6 +36,36 @@ TEST_F(ModelSelectionTest, ReportsAndRevertsImpliedChanges) {
   undo_model_selection(state_);
   EXPECT_EQ(*state_.session, initial);
   EXPECT_EQ(implied_model_changes(state_), "");
+}
+
+// Another model for B leaves text, layer, head and pins, so that the runs stay comparable.
+TEST_F(ModelSelectionTest, ModelOfBKeepsTextAndHead) {
+  const Sample& sample = samples().front();
+  use_sample(state_.session.edit().run, sample);
+  ViewSettings& view = state_.session.edit().view;
+  view.layer = 1;
+  view.head = 5;
+  view.pinned_query = 3;
+  run();
+  action("compare").run(state_);
+  action("compare_edit").run(state_);
+  ASSERT_TRUE(state_.edits_b());
+  const Session before = *state_.session;
+  choose_model(state_, "induction");
+  ASSERT_TRUE(state_.session->b.has_value());
+  EXPECT_EQ(state_.session->b->run.model, "induction");
+  EXPECT_EQ(state_.session->b->run.text, before.run.text);
+  EXPECT_EQ(state_.session->b->view, before.b->view);
+  EXPECT_EQ(state_.session->view, before.view);
+  EXPECT_EQ(implied_model_changes(state_), "");
+  // A smaller model has no such head. The next model shows it again.
+  state_.session.edit().view.layer = 3;
+  state_.session.edit().b->view.layer = 1;  // the last layer of the small model
+  choose_model(state_, "default");
+  EXPECT_EQ(state_.session->b->view.layer, 3);
+  state_.session.edit().b->view.layer = 2;  // chosen by the user
+  choose_model(state_, "twin-alibi");
+  EXPECT_EQ(state_.session->b->view.layer, 2);
 }
 
 TEST_F(ModelSelectionTest, EachTaskKeepsItsInput) {
