@@ -115,9 +115,21 @@ class Board {
     const double x = std::max(origin_.x, corner_.x + page_.width_of("Switches", em()) + 0.6 * em());
     page_.faint_text({x, y}, page_.fitting(columns, page_.small(), right - x), page_.small());
     const Index heads = max_head_count(trace_);
+    draw_layer_switch_name();
     draw_column_numbers(across ? size_.first_layer : 0, across ? size_.layers : heads);
     draw_row_names(across ? "head " : "layer ", across ? 0 : size_.first_layer,
                    across ? heads : size_.layers);
+  }
+
+  // Names the switches of whole layers: above their column, or to the left of their row.
+  void draw_layer_switch_name() {
+    const Box first = box_of(size_.first_layer, -1);
+    if (size_.has_layers_across) {
+      page_.faint_text({corner_.x, first.y + first.height / 2}, "all heads", page_.small());
+    } else {
+      page_.faint_text({first.x + first.width / 2, corner_.y + (kTop - 0.7) * em()}, "all",
+                       page_.small(), Align::Middle);
+    }
   }
 
   void draw_column_numbers(Index first, Index count) {
