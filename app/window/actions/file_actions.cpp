@@ -3,8 +3,10 @@
 #include "app/window/error_text.h"
 #include "app/window/files.h"
 #include "app/window/jobs/model_fetch.h"
+#include "app/window/model_selection.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/utf8.h"
+#include "core/checkpoint/published_model.h"
 #include "core/view/export/view_data.h"
 
 namespace attnscope::window {
@@ -89,6 +91,14 @@ void add_file_actions(std::vector<Action>& list) {
        [](State& s) { fetch_model(s, smollm2()); },
        [](const State& s) { return fetch_refusal(s).empty(); }});
   list.back().refusal = fetch_refusal;
+  list.back().is_listed = [](const State&) { return !is_installed(smollm2().file); };
+  list.push_back({"open_smollm2",
+                  "Open SmolLM2-135M",
+                  "Open the installed language model SmolLM2-135M.",
+                  Menu::File,
+                  {},
+                  [](State& s) { choose_model(s, smollm2().file); }});
+  list.back().is_listed = [](const State&) { return is_installed(smollm2().file); };
   list.push_back({"afresh",
                   "New",
                   "Open a sample with SmolLM2-135M, or with the default model if that is not "

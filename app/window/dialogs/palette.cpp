@@ -53,7 +53,8 @@ bool draw_row(Ui& ui, const State& state, const PaletteEntry& entry, bool is_sel
 void draw_palette(Ui& ui, State& state, const std::vector<ModelGroup>& models) {
   Palette& palette = state.dialogs.palette;
   if (!begin_dialog(ui, "Commands", palette.open, 560, 460)) return;
-  if (ImGui::IsWindowAppearing()) {
+  const bool appears = ImGui::IsWindowAppearing();
+  if (appears) {
     palette.entries = palette_entries(state, models);
     ImGui::SetKeyboardFocusHere();
   }
@@ -61,11 +62,7 @@ void draw_palette(Ui& ui, State& state, const std::vector<ModelGroup>& models) {
   const bool changed = text_field(ui, "##typed", palette.typed, "palette.typed",
                                   "Search commands, variants, encodings, models, lessons, samples");
   const std::vector<const PaletteEntry*> matches = matching_entries(palette.entries, palette.typed);
-  if (changed) {  // select the first enabled entry
-    const auto first =
-        std::ranges::find_if(matches, [&](const PaletteEntry* e) { return e->enabled(state); });
-    palette.chosen = first == matches.end() ? 0 : static_cast<int>(first - matches.begin());
-  }
+  if (changed || appears) palette.chosen = static_cast<int>(first_enabled(matches, state));
   if (take_key(ui, "Down")) ++palette.chosen;
   if (take_key(ui, "Up")) --palette.chosen;
   palette.chosen = std::clamp(palette.chosen, 0, std::max(static_cast<int>(matches.size()) - 1, 0));

@@ -42,4 +42,7 @@ std::vector<PaletteEntry> palette_entries(State& state, const std::vector<ModelG
 std::vector<const PaletteEntry*> matching_entries(const std::vector<PaletteEntry>& entries,
                                                   std::string_view typed);
 
+// Index of the first enabled entry, which is selected at first; 0 if there is none.
+std::size_t first_enabled(const std::vector<const PaletteEntry*>& entries, const State& state);
+
 }  // namespace attnscope::window

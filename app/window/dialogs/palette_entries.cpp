@@ -104,10 +104,18 @@ void add_inputs(std::vector<PaletteEntry>& list, State& state,
 
 std::vector<PaletteEntry> palette_entries(State& state, const std::vector<ModelGroup>& models) {
   std::vector<PaletteEntry> list;
-  for (const Action& a : actions()) list.push_back(action_entry(a));
+  for (const Action& a : actions()) {
+    if (!a.is_listed || a.is_listed(state)) list.push_back(action_entry(a));
+  }
   add_methods(list);
   add_inputs(list, state, models);
   return list;
+}
+
+std::size_t first_enabled(const std::vector<const PaletteEntry*>& entries, const State& state) {
+  const auto first =
+      std::ranges::find_if(entries, [&](const PaletteEntry* e) { return e->enabled(state); });
+  return first == entries.end() ? 0 : static_cast<std::size_t>(first - entries.begin());
 }
 
 std::vector<const PaletteEntry*> matching_entries(const std::vector<PaletteEntry>& entries,

@@ -256,7 +256,7 @@ void draw_menu_bar(Ui& ui, State& state) {
     mark(ui, "menu." + name);
     if (!is_open) continue;
     for (const Action& a : actions()) {
-      if (a.menu != menu || !a.in_menu) continue;
+      if (a.menu != menu || !a.in_menu || (a.is_listed && !a.is_listed(state))) continue;
       if (a.starts_group) ImGui::Separator();
       const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
       // Faint: the action is enabled but has no effect at present; its tooltip states the reason.

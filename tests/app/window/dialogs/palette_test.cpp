@@ -6,9 +6,13 @@
 #include <set>
 
 #include "app/window/actions/actions.h"
+#include "core/base/file.h"
+#include "core/base/home.h"
 #include "core/checkpoint/model_store.h"
+#include "core/checkpoint/published_model.h"
 #include "core/experiment/run.h"
 #include "core/experiment/samples.h"
+#include "tests/support/compare.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
@@ -36,8 +40,38 @@ class PaletteTest : public ::testing::Test {
 };
 
 TEST_F(PaletteTest, ListsActionsUntilSomethingIsTyped) {
-  EXPECT_EQ(ids("").size(), actions().size());
+  const auto is_listed = [&](const Action& a) { return !a.is_listed || a.is_listed(state_); };
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(ids("").size()),
+            std::ranges::count_if(actions(), is_listed));
   EXPECT_TRUE(ids("no such command").empty());
+}
+
+TEST_F(PaletteTest, SelectsFirstEnabledEntry) {
+  const std::vector<const PaletteEntry*> all = matching_entries(entries_, "");
+  EXPECT_FALSE(all.front()->enabled(state_));  // Stop generating
+  const std::size_t first = first_enabled(all, state_);
+  EXPECT_GT(first, 0U);
+  EXPECT_TRUE(all[first]->enabled(state_));
+  EXPECT_EQ(first_enabled({}, state_), 0U);
+}
+
+// An installed model is opened instead of fetched.
+TEST_F(PaletteTest, OffersToOpenInstalledModel) {
+  const testing::TemporaryFolder folder;
+  ::setenv("XDG_DATA_HOME", folder.path().c_str(), 1);
+  const auto lists = [&](const std::string& id) {
+    entries_ = palette_entries(state_, model_groups());
+    return std::ranges::count(ids("smollm2-135m"), id) == 1;
+  };
+  EXPECT_TRUE(lists("get_smollm2"));
+  EXPECT_FALSE(lists("open_smollm2"));
+  std::filesystem::create_directories(user_models_folder());
+  write_file(user_models_folder() / smollm2().file, "GGUF");
+  EXPECT_FALSE(lists("get_smollm2"));
+  EXPECT_TRUE(lists("open_smollm2"));
+  entry("open_smollm2").run(state_);
+  EXPECT_EQ(state_.session->run.model, smollm2().file);
+  ::unsetenv("XDG_DATA_HOME");
 }
 
 TEST_F(PaletteTest, IgnoresCaseAndRanksLabelsFirst) {
