@@ -297,7 +297,9 @@ void add_sum(ViewData& data, const FlowSum& sum) {
     weighted.push_back({key.label, row_of(sum.weighted, row)});
   }
   if (sum.others > 0 && sum.others_sum.defined()) {
-    weighted.push_back({"the other " + std::to_string(sum.others), sum.others_sum});
+    weighted.push_back(
+        {sum.others == 1 ? "the other key" : "the other " + std::to_string(sum.others),
+         sum.others_sum});
   }
   if (sum.relative_sum.defined()) weighted.push_back({"distances", sum.relative_sum});
   if (sum.sum.defined()) weighted.push_back({"sum", sum.sum});

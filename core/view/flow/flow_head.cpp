@@ -218,16 +218,17 @@ class HeadPanels {
     Index n = static_cast<Index>(sum_.keys.size());
     if (sum_.others > 0) {
       const double y = p_.row_y(n++);
-      const std::string count = grouped(sum_.others);
+      const bool is_one = sum_.others == 1;
+      const std::string others = is_one ? "the other key" : "the other " + grouped(sum_.others);
       pen_.text({p_.keys.box.x + kPad * u_, y},
-                pen_.page().fitting(
-                    {"the other " + count + " together", "the other " + count, count + " others"},
-                    kLetters * u_, inner(p_.keys)),
+                pen_.page().fitting({is_one ? others : others + " together", others,
+                                     count_text(sum_.others, "other", "others")},
+                                    kLetters * u_, inner(p_.keys)),
                 kLetters * u_, inner(p_.keys), Align::Start, theme().faint_text);
       draw_weight(y, sum_.others_weight, false);
       if (sum_.others_sum.defined()) {
         pen_.strip(strip_box(p_.weighted, y), sum_.others_sum, sum_range_, FlowSpace::Value,
-                   "the other " + count);
+                   others);
       }
     }
     if (sum_.relative_sum.defined())

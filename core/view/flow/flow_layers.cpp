@@ -79,10 +79,11 @@ class LayerPanels {
       y += line;
     }
     if (hidden > 0) {
-      pen_.text({b.x, y}, "the other " + std::to_string(hidden), kSize * u_, names + output,
-                Align::Start, theme().faint_text);
+      const std::string others =
+          hidden == 1 ? "the other head" : "the other " + std::to_string(hidden);
+      pen_.text({b.x, y}, others, kSize * u_, names + output, Align::Start, theme().faint_text);
       pen_.strip(strip_at(adds_x, adds, y, line), sum_of_omitted(heads.adds, rows), range,
-                 FlowSpace::Model, "the other heads");
+                 FlowSpace::Model, hidden == 1 ? others : "the other heads");
       y += line;
     }
     if (heads.bias.defined()) {

@@ -126,6 +126,20 @@ TEST(FlowView, SumMatchesEquation) {
   expect_sum(sum, "shaw");
 }
 
+TEST(FlowView, NamesOneOmittedKey) {
+  const Trace trace = testing::run_model({});
+  testing::LayoutOptions options;
+  options.width = 1100;
+  set_view_value(options.settings, "flow", "keys", Index{3});
+  const auto drawn = [&](Index query) {
+    options.settings.pinned_query = query;
+    return testing::all_text(testing::lay_out_view(trace, "flow", options).list);
+  };
+  EXPECT_NE(drawn(3).find("\nthe other key\n"), std::string::npos) << drawn(3);
+  EXPECT_EQ(drawn(3).find("the other 1"), std::string::npos);
+  EXPECT_NE(drawn(4).find("\nthe other 2 together\n"), std::string::npos) << drawn(4);
+}
+
 // Keys are sorted by weight; their scores are the logits of the softmax.
 TEST(FlowView, ListsStrongestKeysWithMatchingScores) {
   const Trace trace = testing::run_model({});
