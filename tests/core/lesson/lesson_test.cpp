@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <regex>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/published_model.h"
 #include "core/experiment/run.h"
 #include "core/view/export/picture.h"
-#include "core/checkpoint/published_model.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -82,8 +84,6 @@ TEST_F(Lessons, OmitStepsThatRequireAnotherModel) {
   EXPECT_THROW(load(before + R"({"requires": "no-such-model", "title": "two"}]})"), InputError);
 }
 
-TEST(BundledLessons, CoverAllArticles) {
-  std::set<std::string> ids;
 // The menu fetches published models; their file names mean nothing to a reader.
 TEST_F(Lessons, NameMenuThatFetchesRequiredModel) {
   ::setenv("XDG_DATA_HOME", folder_.path().c_str(), 1);
@@ -96,6 +96,8 @@ TEST_F(Lessons, NameMenuThatFetchesRequiredModel) {
             "SmolLM2-135M, 98 MB).");
 }
 
+TEST(BundledLessons, CoverAllArticles) {
+  std::set<std::string> ids;
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
   for (const char* id :
        {"self-attention", "queries",   "heads",        "joined",    "farther",  "cached",
@@ -122,6 +124,26 @@ TEST(BundledLessons, CompareSameHead) {
   }
 }
 
+// Range of the values that the percentage in a claim stands for, with half a digit of tolerance for
+// rounding on other processors; nullopt if the claim states none, or only a limit.
+std::optional<std::pair<double, double>> stated_range(const std::string& claim) {
+  const std::regex limit("at most|at least|less than|more than|All but");
+  std::smatch match;
+  if (std::regex_search(claim, limit)) return std::nullopt;
+  if (!std::regex_search(claim, match, std::regex("([0-9]+)(\\.[0-9]+)?%"))) return std::nullopt;
+  const double value = std::stod(match.str()) / 100;
+  const double digit = match[2].matched ? 0.001 : 0.01;
+  return std::pair{value - digit, value + digit};
+}
+
+// A claim and its check state the same: the measured value is the stated percentage.
+void expect_stated(const Claim& claim, const ClaimCheck& checked) {
+  const auto range = stated_range(claim.text);
+  if (!range) return;
+  EXPECT_GE(checked.value, range->first) << claim.text;
+  EXPECT_LE(checked.value, range->second) << claim.text;
+}
+
 TEST(BundledLessons, ClaimsHoldAndPicturesCanBeDrawn) {
   ExperimentRun run{cpu_only()};
   for (const Lesson& lesson : bundled_lessons()) {
@@ -133,6 +155,7 @@ TEST(BundledLessons, ClaimsHoldAndPicturesCanBeDrawn) {
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);
+        expect_stated(claim, checked);
       }
       EXPECT_NO_THROW(
           lay_out_picture(*traces.trace, step.session, PictureOptions(), traces.findings));
