@@ -140,9 +140,8 @@ void add_zoom_actions(std::vector<Action>& list) {
       list, "fit", "Fit", "Show the whole matrix.", {{"F"}},
       [](State& s) { show_all(s.session.edit().view); }, has_trace);
   list.back().starts_group = true;
-  add_action(
-      list, "show_whole", "Show all steps", "End the animation, and show the whole picture.",
-      {{"Escape"}}, show_whole, shows_part);
+  add_action(list, "show_whole", "Show all steps", "End the animation, and show the whole picture.",
+             {{"Escape"}}, show_whole, shows_part);
   list.back().in_menu = false;
   add_action(
       list, "unpin", "Unpin", "Clear the pinned row and column.", {{"Escape"}},

@@ -93,7 +93,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   if (picture.maps() != nullptr) picture.shown_maps_version = picture.maps()->version();
   if (state.panels_shown()) {
     draw_toolbar(ui, state, picture.widgets, picture.head_notes);
-    if (!shows_tour(state)) draw_salient_pair(ui, state);  // Flow shows the pair
+    if (!state.tour.is_on) draw_salient_pair(ui, state);  // Flow shows the pair
   }
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();

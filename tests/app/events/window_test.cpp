@@ -320,6 +320,25 @@ TEST_F(Window, FirstStartWaitsForThreeMoves) {
   EXPECT_EQ(program.wait_for("the last session", is_current)["tour"], -1);
 }
 
+// The cards replace the line on the salient pair, also behind a dialog.
+TEST_F(Window, DialogKeepsOpeningMoves) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
+  program.wait_for("the cards", [](const Report& r) { return is_current(r) && r["tour"] == 0; });
+  program.click("menu.Help");
+  program.wait_for("the menu", [](const Report& r) { return r["widgets"].contains("menu.about"); });
+  program.click("menu.about");
+  const Report report = program.wait_for(
+      "the dialog", [](const Report& r) { return r["widgets"].contains("about.close"); });
+  EXPECT_EQ(report["tour"], 0);
+  EXPECT_TRUE(report["widgets"].contains("tour.card.0"));
+  EXPECT_FALSE(report["widgets"].contains("noticed"));
+  program.press("Escape");
+  program.wait_for("the cards again",
+                   [](const Report& r) { return !r["widgets"].contains("about.close"); });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
 TEST_F(Window, EscapeEndsOpeningMoves) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
   program.wait_for("the cards", [](const Report& r) { return is_current(r) && r["tour"] == 0; });
