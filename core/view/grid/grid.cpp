@@ -396,6 +396,40 @@ std::optional<FindingSettings> head_table_settings(const RunView& run_view) {
 
 }  // namespace
 
+namespace {
+
+// Sentence on the weight of the first token, which is hidden automatically or by choice.
+std::string describe_left_edge(const ViewSettings& settings) {
+  const Values options = view_values(settings, "grid");
+  if (!options.has("hide_first")) {
+    return "distant spots to earlier content, a bright left edge to the first token. That column "
+           "is hidden if it outshines all others; the line below the squares says so. ";
+  }
+  return options.flag("hide_first")
+             ? "distant spots to earlier content. The first token's column is hidden. "
+             : "a bright left edge to the first token, distant spots to earlier content. ";
+}
+
+ViewReading reading(const ViewSettings& settings, const Trace*) {
+  return {
+      "Each square is the map of one head: queries as rows, keys as columns, brighter is more. A "
+      "bright line next to the diagonal attends to the previous token, " +
+          describe_left_edge(settings) +
+          "Click one to open it; Ctrl+click and Shift+click select heads.",
+      {{"Entropy",
+        "how widely a head attends: 0 bits is a single key, 3 bits is like 8 equal keys."},
+       {"Induction",
+        "weight on the successor of an earlier occurrence of the token: a head that continues "
+        "repetitions."},
+       {"Name",
+        "behaviour on this text, if it differs from equal attention by at least " +
+            brief(kNameSpreads) +
+            " standard deviations (of rows that attend to one random key each), on at least " +
+            brief(kNameRows) + " rows."}}};
+}
+
+}  // namespace
+
 View grid_view() {
   return with_word_merging(
       {.id = "grid",
@@ -403,21 +437,7 @@ View grid_view() {
        .group = "Attention",
        .summary = "All layers and heads at once; a click opens one.",
        .lay_out = lay_out,
-       .reading = fixed_reading(
-           "Each square is the map of one head: queries as rows, keys as columns, brighter is "
-           "more. A bright line next to the diagonal attends to the previous token, a bright left "
-           "edge to the first token (the line below says if its column is hidden), distant spots "
-           "to earlier content. Click one to open it; Ctrl+click and Shift+click select heads.",
-           {{"Entropy",
-             "how widely a head attends: 0 bits is a single key, 3 bits is like 8 equal keys."},
-            {"Induction",
-             "weight on the successor of an earlier occurrence of the token: a head that continues "
-             "repetitions."},
-            {"Name",
-             "behaviour on this text, if it differs from equal attention by at least " +
-                 brief(kNameSpreads) +
-                 " standard deviations (of rows that attend to one random key each), on at least " +
-                 brief(kNameRows) + " rows."}}),
+       .reading = reading,
        .data = data,
        .findings = {{Findings::heads.id, head_table_settings}, {Findings::maps.id}},
        .options = {.parameters = parameters(), .restrict_controls = restrict_controls},

@@ -350,6 +350,19 @@ TEST(Grid, SinkIsHiddenAutomatically) {
   EXPECT_TRUE(is_hidden(trace, look));
 }
 
+// The text on the view mentions the left edge only if it can be seen.
+TEST(Grid, ReadingFollowsHiddenToken) {
+  ViewSettings settings;
+  const auto mentions = [&](const char* part) {
+    return view("grid").reading(settings, nullptr).text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(mentions("a bright left edge") && mentions("hidden if it outshines"));
+  set_view_value(settings, "grid", "hide_first", false);
+  EXPECT_TRUE(mentions("a bright left edge") && !mentions("hidden"));
+  set_view_value(settings, "grid", "hide_first", true);
+  EXPECT_TRUE(!mentions("a bright left edge") && mentions("column is hidden."));
+}
+
 // Hidden weights affect neither the per-map scale nor the scale of signed weights.
 TEST(Grid, HiddenTokenDoesNotAffectScale) {
   for (const Index length : {10, 500}) {
