@@ -98,7 +98,7 @@ void draw_summary(Page& page, const Box& inside, const AttentionTap& tap, Index 
   const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
   const double end = draw_legend(page, entries, line).front().right() + page.em();
   const std::vector<std::string> origin = span_origin(state);
-  if (end > inside.right()) return;
+  if (end + page.width_of(origin.back(), page.small()) > inside.right()) return;
   page.faint_text({end, line.y + 0.725 * page.em()},
                   page.fitting(origin, page.small(), inside.right() - end), page.small());
 }
@@ -357,7 +357,7 @@ ViewLayout lay_out(const ViewInput& input) {
     if (chart.empty()) return no_space(page);
     add_handles(layout, page.em(), chart, state);
   }
-  if (parts.bars.width > 0) draw_span_bars(page, parts.bars, input, tap, state, layout.handles);
+  if (parts.bars.width > 0) draw_span_heads(page, parts.bars, input, tap, state, layout.handles);
   const bool has_maps = parts.maps.width > 0;
   const MapPairAt map_pair_at{parts.maps, has_maps ? 2 : 0};
   layout.hit = [](Point) { return std::optional<Hit>(); };

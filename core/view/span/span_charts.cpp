@@ -7,6 +7,7 @@
 #include "core/attention/span.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/shapes.h"
@@ -228,62 +229,170 @@ void draw_bar_number(Page& page, const Chart& chart, double x, double value, con
 
 }  // namespace
 
-void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
-                    const SpanState& state, std::vector<Handle>& handles) {
-  const std::vector<Bar> bars = head_bars(input, tap, state);
-  const bool shows_spans = state.is_model_span();
-  double max_value = shows_spans ? state.span.max_span : 1;
-  for (const Bar& bar : bars) max_value = std::max(max_value, bar.value);
-  ChartAxis y_axis{.least = 0,
-                   .most = 1.05 * max_value,
-                   .titles = {shows_spans ? "span z, of at most " + brief(state.span.max_span)
-                                          : "share of weight kept",
-                              shows_spans ? "z" : "kept"}};
-  // Layers are separated by the width of a bar.
-  const auto bar_x = [](std::size_t n, Index layer) {
-    return static_cast<double>(n) + static_cast<double>(layer);
-  };
-  const double right = bars.empty() ? 1 : bar_x(bars.size() - 1, bars.back().layer) + 1;
-  ChartAxis x_axis{
+namespace {
+
+constexpr double kMinBarStep = 0.3;  // em: distance of bars, below which a map replaces them
+constexpr double kMinCell = 0.2;     // em: width of the map's cells
+
+// Title of the bars' values, longest first.
+std::vector<std::string> value_titles(const SpanState& state) {
+  if (!state.is_model_span()) return {"share of weight kept", "weight kept", "kept"};
+  return {"span z, of at most " + brief(state.span.max_span), "z"};
+}
+
+// "layer 1, head 1: keeps 62% of its weight"
+std::string describe_bar(const Bar& bar, const SpanState& state) {
+  return "layer " + std::to_string(bar.layer) + ", head " + std::to_string(bar.head) +
+         (state.is_model_span() ? ": span " + decimal(bar.value, 1) + " tokens"
+                                : ": keeps " + percent(bar.value) + " of its weight");
+}
+
+Handle head_handle(const Box& area, const Bar& bar) {
+  return {.area = area,
+          .help = "Show this head.",
+          .click = [layer = bar.layer, head = bar.head](Session& session) {
+            session.view.layer = layer;
+            session.view.head = head;
+          }};
+}
+
+// Chart of a map with a cell per layer (across) and head (down) in `box`; empty if the cells would
+// be too narrow.
+Chart place_span_cells(const Page& page, const Box& box, Index layers, Index heads) {
+  const Chart chart = place_chart(page, box,
+                                  {.least = -0.5,
+                                   .most = static_cast<double>(layers) - 0.5,
+                                   .titles = {"layer"},
+                                   .whole = true},
+                                  {.least = -0.5,
+                                   .most = static_cast<double>(heads) - 0.5,
+                                   .titles = {"head"},
+                                   .whole = true,
+                                   .down = true});
+  const bool is_wide = !chart.empty() && chart.at_x(1) - chart.at_x(0) >= kMinCell * page.em();
+  return is_wide ? chart : Chart();
+}
+
+// Adds the handles of the map's cells, outlines the selected head, and labels the cell under the
+// pointer.
+void add_cell_handles(Page& page, const Chart& chart, const std::vector<Bar>& bars,
+                      const SpanState& state, std::vector<Handle>& handles) {
+  const ViewSettings& settings = page.input().session.view;
+  const std::optional<Point>& p = page.input().interaction.pointer;
+  const Bar* hovered = nullptr;
+  for (const Bar& bar : bars) {
+    const auto x = static_cast<double>(bar.layer), y = static_cast<double>(bar.head);
+    const Box cell{chart.at_x(x - 0.5), chart.at_y(y - 0.5), chart.at_x(1) - chart.at_x(0),
+                   chart.at_y(1) - chart.at_y(0)};
+    handles.push_back(head_handle(cell, bar));
+    if (p && cell.contains(*p)) hovered = &bar;
+    if (bar.layer == settings.layer && bar.head == settings.head) {
+      page.add(OutlinedBox{cell, page.theme().accent, 2});
+    }
+  }
+  if (hovered == nullptr) return;
+  draw_value(page, chart, {static_cast<double>(hovered->layer), static_cast<double>(hovered->head)},
+             describe_bar(*hovered, state));
+}
+
+// Draws a value for each head as a map, with a colour bar to its right, or below it if space is
+// short. Returns false, without drawing, if there is no space.
+bool draw_span_cells(Page& page, const Box& box, const std::vector<Bar>& bars,
+                     const SpanState& state, double max_value, std::vector<Handle>& handles) {
+  Index layers = 0, heads = 0;
+  for (const Bar& bar : bars) {
+    layers = std::max(layers, bar.layer + 1);
+    heads = std::max(heads, bar.head + 1);
+  }
+  const double bar_width = colour_bar_width(page), bar_height = horizontal_colour_bar_height(page);
+  const Box beside{box.x, box.y, box.width - bar_width, box.height};
+  Chart chart = place_span_cells(page, beside, layers, heads);
+  const bool is_beside = !chart.empty();
+  if (!is_beside) {
+    const Box above{box.x, box.y, box.width, box.height - bar_height};
+    chart = place_span_cells(page, above, layers, heads);
+  }
+  if (chart.empty()) return false;
+  ColourRange range{0, max_value, page.input().session.view.colour_map};
+  if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
+  HeatMap cells;
+  cells.box = chart.plot;
+  cells.values = Tensor::full({heads, layers}, NAN);
+  for (const Bar& bar : bars) cells.values(bar.head, bar.layer) = static_cast<float>(bar.value);
+  cells.height = static_cast<double>(heads);
+  cells.width = static_cast<double>(layers);
+  cells.least = range.least;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  draw_chart(page, chart);
+  page.add(std::move(cells));
+  page.add(OutlinedBox{chart.plot, page.theme().line, 1});
+  if (is_beside) {
+    const Box right{chart.plot.right(), chart.plot.y, bar_width, chart.plot.height};
+    draw_colour_bar(page, right, range, value_titles(state));
+  } else {
+    draw_horizontal_colour_bar(page, {chart.plot.x, box.bottom() - bar_height}, chart.plot.width,
+                               range, value_titles(state));
+  }
+  add_cell_handles(page, chart, bars, state, handles);
+  return true;
+}
+
+// Axis of the bars of heads, grouped by layer, whose groups are separated by the width of a bar.
+double bar_x(const std::vector<Bar>& bars, std::size_t n) {
+  return static_cast<double>(n) + static_cast<double>(bars[n].layer);
+}
+ChartAxis bar_axis(const std::vector<Bar>& bars) {
+  const double right = bars.empty() ? 1 : bar_x(bars, bars.size() - 1) + 1;
+  ChartAxis axis{
       .least = -0.75, .most = right - 0.25, .titles = {"layer; one bar per head", "layer"}};
   for (std::size_t n = 0; n < bars.size();) {
     std::size_t end = n;
     while (end < bars.size() && bars[end].layer == bars[n].layer) ++end;
-    x_axis.names.emplace_back((bar_x(n, bars[n].layer) + bar_x(end - 1, bars[n].layer)) / 2,
-                              std::to_string(bars[n].layer));
+    axis.names.emplace_back((bar_x(bars, n) + bar_x(bars, end - 1)) / 2,
+                            std::to_string(bars[n].layer));
     n = end;
   }
-  const Chart chart = place_chart(page, box, std::move(x_axis), std::move(y_axis));
+  return axis;
+}
+
+}  // namespace
+
+void draw_span_heads(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
+                     const SpanState& state, std::vector<Handle>& handles) {
+  const std::vector<Bar> bars = head_bars(input, tap, state);
+  const bool shows_spans = state.is_model_span();
+  double max_value = shows_spans ? state.span.max_span : 1;
+  for (const Bar& bar : bars) max_value = std::max(max_value, bar.value);
+  const Chart chart =
+      place_chart(page, box, bar_axis(bars),
+                  {.least = 0, .most = 1.05 * max_value, .titles = value_titles(state)});
   if (chart.empty()) return;
+  if (chart.at_x(1) - chart.at_x(0) < kMinBarStep * page.em() &&
+      draw_span_cells(page, box, bars, state, max_value, handles)) {
+    return;
+  }
   draw_chart(page, chart);
   const ViewSettings& settings = input.session.view;
   for (std::size_t n = 0; n < bars.size(); ++n) {
     const Bar& bar = bars[n];
     const bool is_selected = bar.layer == settings.layer && bar.head == settings.head;
-    draw_bar(page, chart, bar_x(n, bar.layer), 0.8, bar.value,
+    draw_bar(page, chart, bar_x(bars, n), 0.8, bar.value,
              is_selected ? page.theme().text : translucent(head_colour(bar.head), 0.8));
-    const double x = chart.at_x(bar_x(n, bar.layer)), half = (chart.at_x(0.5) - chart.at_x(0));
-    handles.push_back({.area = {x - half, chart.plot.y, 2 * half, chart.plot.height},
-                       .help = "Show this head.",
-                       .click = [layer = bar.layer, head = bar.head](Session& session) {
-                         session.view.layer = layer;
-                         session.view.head = head;
-                       }});
+    const double x = chart.at_x(bar_x(bars, n)), half = (chart.at_x(0.5) - chart.at_x(0));
+    handles.push_back(head_handle({x - half, chart.plot.y, 2 * half, chart.plot.height}, bar));
   }
   if (shows_spans) {
     const Box label = draw_text_end(page, chart, bars, tap.queries());
     for (std::size_t n = 0; n < bars.size(); ++n) {
-      draw_bar_number(page, chart, bar_x(n, bars[n].layer), bars[n].value, label);
+      draw_bar_number(page, chart, bar_x(bars, n), bars[n].value, label);
     }
   }
   const std::optional<Point>& p = input.interaction.pointer;
   for (std::size_t n = 0; p && chart.plot.contains(*p) && n < bars.size(); ++n) {
-    const double x = bar_x(n, bars[n].layer);
+    const double x = bar_x(bars, n);
     if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
-    draw_value(page, chart, {x, bars[n].value},
-               "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
-                   (shows_spans ? ": span " + decimal(bars[n].value, 1) + " tokens"
-                                : ": keeps " + percent(bars[n].value) + " of its weight"));
+    draw_value(page, chart, {x, bars[n].value}, describe_bar(bars[n], state));
   }
 }
 

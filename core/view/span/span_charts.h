@@ -1,4 +1,4 @@
-// Charts of the Span view: the span as a mask by distance, and bars by head.
+// Charts of the Span view: the span as a mask by distance, and values by head.
 #pragma once
 
 #include <functional>
@@ -37,10 +37,10 @@ Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, cons
 // Returns an empty chart if there is no space.
 Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
                       const SpanState& state, double reach);
-// Draws a bar for each head of each layer: its span, or the fraction of its weight within the shown
-// span. A click selects the head.
-void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
-                    const SpanState& state, std::vector<Handle>& handles);
+// Draws a bar for each head of each layer, or a map of all heads if the bars would be too narrow:
+// the head's span, or the fraction of its weight within the shown span. A click selects the head.
+void draw_span_heads(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
+                     const SpanState& state, std::vector<Handle>& handles);
 
 // True if each query has its own span.
 bool is_dynamic(const SpanState& state);

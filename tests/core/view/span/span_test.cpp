@@ -211,6 +211,31 @@ TEST(Span, OmitsMapsBeforeCurvesAndBars) {
   EXPECT_EQ(without_maps.handles.size(), 2u + 4);  // two handles of the curve, four bars of heads
 }
 
+TEST(Span, ShowsMapInsteadOfThinBars) {
+  const Trace trace = run_model({.length = 9, .layers = 30, .heads = 9, .kv_heads = 3});
+  LayoutOptions options;
+  for (const double width : {360.0, 720.0, 1000.0}) {
+    options.width = width;
+    const ViewLayout layout = lay_out_view(trace, "span", options);
+    const std::vector<Text> drawn = testing::texts(layout.list);
+    EXPECT_TRUE(std::ranges::any_of(drawn, [](const Text& text) { return text.text == "head"; }))
+        << width;
+    ASSERT_EQ(layout.handles.size(), 2u + 30 * 9) << width;
+    Session session;
+    layout.handles[2 + 12 * 9 + 7].click(session);
+    EXPECT_EQ(session.view.layer, 12);
+    EXPECT_EQ(session.view.head, 7);
+    // The cell of the map has the value that the pointer reports.
+    const Box cell = layout.handles[2 + 29 * 9 + 8].area;
+    options.pointer = Point{cell.x + cell.width / 2, cell.y + cell.height / 2};
+    const double kept = kept_fraction(trace.attention[29], 8, fixed_span(4, 4, 9));
+    EXPECT_TRUE(contains_text(lay_out_view(trace, "span", options),
+                              "layer 29, head 8: keeps " + percent(kept)))
+        << width;
+    options.pointer.reset();
+  }
+}
+
 TEST(Span, PointerReportsNumbers) {
   const Trace trace = run_model({});
   LayoutOptions options;
