@@ -10,6 +10,7 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/range.h"
 #include "core/view/parts/reading.h"
 #include "core/view/position/position_panels.h"
 #include "core/view/view_list.h"
@@ -24,12 +25,19 @@ constexpr double kMinPanelHeight = 6;   // em
 constexpr double kMaxAspect = 1.1;      // height / width of panels side by side
 constexpr double kMinPairWidth = 17;    // em: narrower panels are stacked
 
-float max_magnitude(const Tensor& cells) {
-  float largest = 0;
+// Symmetric range of the panel's values. A few values far beyond the others, as in the position
+// vectors of many BERT models, would leave all others without colour: they exceed the range.
+ColourRange value_range(const Tensor& cells, const Theme& theme) {
+  constexpr double kOutlier = 3;  // ratio of the largest magnitude to the 99th percentile
+  ColourRange range{-1, 1, diverging_colours(theme)};
+  std::vector<float> magnitudes;
   for (const float v : cells) {
-    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+    if (std::isfinite(v)) magnitudes.push_back(std::abs(v));
   }
-  return largest > 0 ? largest : 1;
+  ColourRange percentile = range;
+  set_range_end(range, magnitudes, ColourEnd::Largest, true);
+  set_range_end(percentile, magnitudes, ColourEnd::Percentile, true);
+  return range.most > kOutlier * percentile.most ? percentile : range;
 }
 
 // The x label without the explanation after the colon: "offset".
@@ -90,8 +98,7 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
   const Chart chart = place_chart(page, {box.x, box.y, box.width - bar_width, box.height},
                                   x_axis(panel, 0.5), std::move(y_axis));
   if (chart.empty()) return;
-  const auto largest = static_cast<double>(max_magnitude(panel.cells));
-  ColourRange range{-largest, largest, diverging_colours(page.theme())};
+  const ColourRange range = value_range(panel.cells, page.theme());
   HeatMap cells;
   cells.box = chart.plot;
   cells.values = panel.cells;

@@ -154,6 +154,23 @@ TEST(Position, PointerReportsNumbers) {
   EXPECT_TRUE(is_value_shown);
 }
 
+// A position vector with one component of 25 times the others, as in BERT models.
+TEST(Position, OutlierLeavesOtherValuesColoured) {
+  Trace trace = run_model({.encoding = "learned", .context = 65});
+  Tensor table = trace.attention[0].encoding_weights.at("pos.embedding").value().copy();
+  float largest = 0;
+  for (const float v : table) largest = std::max(largest, std::abs(v));
+  table(3, 5) = 25 * largest;
+  trace.attention[0].encoding_weights["pos.embedding"] = Var(table);
+  const ViewLayout layout = lay_out_view(trace, "position", {});
+  const auto map = std::ranges::find_if(
+      layout.list.items, [](const Item& item) { return std::holds_alternative<HeatMap>(item); });
+  ASSERT_NE(map, layout.list.items.end());
+  EXPECT_TRUE(std::get<HeatMap>(*map).most <= static_cast<double>(largest));
+  EXPECT_TRUE(testing::shows_text(layout.list, "≥ "));
+  EXPECT_TRUE(testing::shows_text(layout.list, "≤ −"));
+}
+
 TEST(Position, TrainedVectorsEndAtContext) {
   const Trace trace = run_model({.encoding = "learned", .context = 17});
   const PositionPanels content = panels_of(trace, 0, 500);
