@@ -23,6 +23,8 @@ namespace {
 constexpr const char* kId = "graph";
 constexpr double kNode = 0.42;                       // em: radius of a node
 constexpr double kThinnest = 0.06, kThickest = 0.5;  // em: width of an edge
+constexpr double kManyEdges = 100;                   // edges beyond which negligible ones are faint
+constexpr double kMinOpacity = 0.15;                 // of negligible edges
 
 struct Node {
   Point centre;
@@ -148,20 +150,31 @@ Colour edge_colour(const Page& page) {
   return page.theme().is_dark() ? blend(colour, {255, 255, 255, 255}, 0.3) : colour;
 }
 
+// True for an edge that is drawn without an arrow head, and fainter the more edges there are, so
+// that many negligible weights do not cover the others.
+bool is_negligible(const DrawnGraph& d, double fraction) {
+  constexpr double kNegligible = 0.05;  // of the largest weight
+  return fraction<kNegligible&& static_cast<double>(d.edges.pairs.size())> kManyEdges;
+}
+
 void draw_edges(Page& page, const DrawnGraph& d) {
   const double em = page.em();
   const Colour full_colour = edge_colour(page);
+  const double opacity = kManyEdges / static_cast<double>(d.edges.pairs.size());
   const auto draw = [&](bool is_focused) {
     for (const auto& [from, to] : d.edges.pairs) {
       if (in_focus(d, from, to) != is_focused) continue;
       const double fraction = std::abs(static_cast<double>(d.weights(from, to))) / d.largest;
       Colour colour = blend(page.theme().line, full_colour, 0.15 + 0.85 * std::sqrt(fraction));
-      if (!is_focused) colour = translucent(page.theme().line, 0.35);
+      const bool is_faint = is_negligible(d, fraction);
+      if (is_faint) colour = translucent(colour, std::max(kMinOpacity, opacity));
+      if (!is_focused) colour = translucent(page.theme().line, is_faint ? 0.1 : 0.35);
       const bool has_reverse = std::ranges::binary_search(d.edges.pairs, Edge(to, from));
       const Line line = edge_line(d, from, to, has_reverse, colour,
                                   (kThinnest + (kThickest - kThinnest) * fraction) * em);
       page.add(line);
-      if (is_focused && d.edges.pairs.size() <= 400) draw_arrow_head(page, line, kNode * em);
+      if (is_focused && !is_faint && d.edges.pairs.size() <= 400)
+        draw_arrow_head(page, line, kNode * em);
     }
   };
   draw(false);
@@ -291,8 +304,9 @@ double draw_widths(Page& page, const DrawnGraph& d, const Box& box, const std::s
     x += 3.5 * em + page.width_of(text, page.small());
   }
   if (x > box.right() - 3 * em) return box.y + 1.6 * em;
+  const std::string nodes = "filled nodes: weight on itself";
   page.faint_text({x, y},
-                  page.fitting({"filled nodes: weight on itself.  " + advice, advice, ""},
+                  page.fitting({advice.empty() ? nodes : nodes + ". " + advice, advice, ""},
                                page.small(), box.right() - x),
                   page.small());
   return box.y + 1.6 * em;

@@ -163,6 +163,46 @@ TEST(GraphView, StrokeBetweenNodesAddsEdge) {
 }
 
 // A token moved in the circle layout keeps its computed position in other layouts.
+// Strongest opacity of the lines, except those of arrow heads, that are thinner than `limit`.
+int max_thin_opacity(const DisplayList& list, double limit) {
+  int opacity = 0;
+  for (const Item& item : list.items) {
+    const auto* line = std::get_if<Line>(&item);
+    if (line != nullptr && line->points.size() == 2 && line->thickness < limit) {
+      opacity = std::max<int>(opacity, line->colour.a);
+    }
+  }
+  return opacity;
+}
+
+std::size_t arrow_heads(const DisplayList& list) {
+  return static_cast<std::size_t>(std::ranges::count_if(list.items, [](const Item& item) {
+    const auto* line = std::get_if<Line>(&item);
+    return line != nullptr && line->points.size() == 3;
+  }));
+}
+
+TEST(GraphView, NegligibleEdgesAreFaintAmongMany) {
+  constexpr double kThin = 1;  // pixels
+  for (const Index length : {12, 24}) {
+    const Trace trace = testing::synthetic_trace(1, 1, length);
+    const Tensor weights = trace.attention[0].attention(0);
+    float largest = 0;
+    for (Index i = 0; i < length; ++i) {
+      for (Index j = 0; j < i; ++j) largest = std::max(largest, weights(i, j));
+    }
+    std::size_t notable = 0, all = 0;
+    for (Index i = 0; i < length; ++i) {
+      for (Index j = 0; j < i; ++j, ++all) notable += !(weights(i, j) < 0.05F * largest);
+    }
+    ASSERT_LT(notable, all);
+    const DisplayList list = testing::lay_out_view(trace, "graph", {}).list;
+    const bool has_many = length == 24;
+    EXPECT_EQ(arrow_heads(list), has_many ? notable : all) << length;
+    EXPECT_EQ(max_thin_opacity(list, kThin) < 128, has_many) << length;
+  }
+}
+
 TEST(GraphView, MovedNodesBelongToOneLayout) {
   const Trace trace =
       testing::run_model({.variant = R"({"type": "graph", "from": "chain"})", .length = 5});
