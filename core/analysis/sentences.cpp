@@ -96,4 +96,19 @@ double cosine_similarity(const std::vector<double>& a, const std::vector<double>
   return product / std::sqrt(square_a * square_b);
 }
 
+std::vector<double> state_similarities(const Trace& a, const Trace& b) {
+  const Tensor first = last_states(a), second = last_states(b);
+  if (!first.defined() || !second.defined() || first.shape() != second.shape()) return {};
+  std::vector<double> similarities;
+  for (Index row = 0; row < first.dim(0); ++row) {
+    std::vector<double> x, y;
+    for (Index c = 0; c < first.dim(1); ++c) {
+      x.push_back(static_cast<double>(first(row, c)));
+      y.push_back(static_cast<double>(second(row, c)));
+    }
+    similarities.push_back(cosine_similarity(x, y));
+  }
+  return similarities;
+}
+
 }  // namespace attnscope

@@ -33,4 +33,8 @@ std::vector<double> sentence_vector(const Trace& trace, SentenceVector pooling, 
 // a·b / (|a| |b|) in double precision; NaN for empty or zero vectors or different sizes.
 double cosine_similarity(const std::vector<double>& a, const std::vector<double>& b);
 
+// Cosine similarity of each token's state after the last layer in two runs, before a final norm
+// [L]; empty if the runs have no such states, or different numbers of tokens or components.
+std::vector<double> state_similarities(const Trace& a, const Trace& b);
+
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 // run without them.
 #include <algorithm>
 
+#include "core/analysis/sentences.h"
 #include "core/view/intervene/intervene_clicks.h"
 #include "core/view/intervene/intervene_parts.h"
 #include "core/view/parts/colour_bar.h"
@@ -74,13 +75,22 @@ class InterveneLayout {
       return page_.message(runs_.first_label + ": " + first.headline, first.advice);
     const Box inside = page_.frame(picture_title(second_run_) + " · interventions",
                                    intervene_caption(input_, runs_));
-    predicts_token_ = second_run_.logits.defined();
-    facts_ = facts();
+    if (second_run_.logits.defined()) {
+      bars_name_ = "the next token";
+      facts_ = facts();
+    } else {
+      similarities_ = state_similarities(first_run_, second_run_);
+      if (!similarities_.empty()) bars_name_ = "the change of states";
+    }
     set_axes();
     if (!place_all(inside)) return no_space(page_);
     draw_maps(first, second);
     draw_board();
-    draw_next_token(page_, panels_.bars, runs_, position());
+    if (similarities_.empty()) {
+      draw_next_token(page_, panels_.bars, runs_, position());
+    } else {
+      draw_state_changes(page_, panels_.bars, runs_, similarities_);
+    }
     draw_quality(page_, panels_.facts, runs_, facts_);
     append(draw_replacements(page_, chips_, runs_, settings_.pinned_query < 0 ? -1 : position()));
     draw_note();
@@ -140,7 +150,7 @@ class InterveneLayout {
   void place_without_panels(const Box& available) {
     maps_ = available;
     reserve_note(maps_);
-    panels_ = place_row(page_, {}, {second_run_, facts_, predicts_token_});  // omits all panels
+    panels_ = place_row(page_, {}, {second_run_, facts_, bars_name_});  // omits all panels
     is_stacked_ = has_lower_panels_ = false;
   }
 
@@ -168,7 +178,7 @@ class InterveneLayout {
   // allow.
   std::optional<Division> division_with_bars(const Box& space, std::size_t lack, double min_width) {
     std::optional<Division> best = largest_maps(space, lack, 0);
-    if (!best || !predicts_token_) return best;
+    if (!best || bars_name_.empty()) return best;
     const double limit =
         std::max(kMinMapFraction * best->map_width, std::min(min_width, best->map_width));
     for (std::size_t bars = kMinTokenBars; bars > 1; --bars) {
@@ -204,7 +214,7 @@ class InterveneLayout {
 
   // Places the panels, and the area of the maps in the space that remains.
   void divide(const Box& space, const Division& division) {
-    const PanelContent content{second_run_, facts_, predicts_token_};
+    const PanelContent content{second_run_, facts_, bars_name_};
     is_stacked_ = division.has_stacked_maps;
     maps_ = space;
     Box panels = space;
@@ -384,7 +394,8 @@ class InterveneLayout {
   const Trace& first_run_;
   const Trace& second_run_;
   std::vector<Fact> facts_;
-  bool predicts_token_ = false;
+  std::string bars_name_;             // see PanelContent
+  std::vector<double> similarities_;  // of final states, if the run predicts no tokens
   Box maps_, chips_, note_;
   PanelLayout panels_;  // switches, bars, facts
   bool has_lower_panels_ = false, is_stacked_ = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/analysis/prediction.h"
+#include "core/analysis/sentences.h"
 #include "core/base/error.h"
 #include "core/view/export/view_data.h"
 #include "core/view/intervene/intervene_clicks.h"
@@ -113,6 +114,18 @@ ViewData intervene_data(const ViewInput& input) {
   if (ViewData::Matrix next = next_token_matrix(input, runs); next.values.defined()) {
     data.matrices.push_back(std::move(next));
     data.matrices.push_back(prediction_quality(runs));
+  } else if (const auto similarities = state_similarities(runs.first_run, runs.second_run);
+             !similarities.empty()) {
+    ViewData::Matrix states{"final states",
+                            Tensor({static_cast<Index>(similarities.size()), 1}),
+                            {},
+                            {"cosine similarity"},
+                            {"token"}};
+    for (std::size_t n = 0; n < similarities.size(); ++n) {
+      states.values[static_cast<Index>(n)] = static_cast<float>(similarities[n]);
+      states.rows.push_back(runs.second_run.tokens[n].label);
+    }
+    data.matrices.push_back(std::move(states));
   }
   return data;
 }

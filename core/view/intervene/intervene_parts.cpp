@@ -1,8 +1,10 @@
 #include "core/view/intervene/intervene_parts.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/model/sample.h"
+#include "core/text/tokenizer.h"
 #include "core/view/intervene/intervene_clicks.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/not_allowed.h"
@@ -46,6 +48,7 @@ bool do_facts_fit(const Page& page, const std::vector<Fact>& facts, double width
 }
 
 double facts_height(const Page& page, const std::vector<Fact>& facts, double width) {
+  if (facts.empty()) return 0;
   return do_facts_fit_as_table(page, facts, width)
              ? fact_table_height(page, facts.size())
              : static_cast<double>(facts.size()) * kFactLine * page.em();
@@ -58,8 +61,8 @@ double bars_height(const Page& page, std::size_t tokens) {
 // Places bars above the facts; if both do not fit, the facts only.
 void place_bars(PanelLayout& parts, const Page& page, const Box& box, const PanelContent& content) {
   const double width = std::min(box.width, kMaxPartBars * page.em());
-  if (!content.predicts_token || width < kMinPartWidth * page.em()) return;
-  const double gap = kSmallGap * page.em();
+  if (content.bars_name.empty() || width < kMinPartWidth * page.em()) return;
+  const double gap = content.facts.empty() ? 0 : kSmallGap * page.em();
   double facts_space = facts_height(page, content.facts, width);
   // Lines of facts need less height than their table, which leaves more space for bars.
   if (box.height < bars_height(page, kMinTokenBars) + gap + facts_space) {
@@ -71,7 +74,10 @@ void place_bars(PanelLayout& parts, const Page& page, const Box& box, const Pane
   if (do_bars_fit || box.height < facts_space) {
     parts.bars = {box.x, box.y, width, std::min(do_bars_fit ? space : box.height, max_bars)};
   }
-  if (box.height < facts_space || !do_facts_fit(page, content.facts, width)) return;
+  if (content.facts.empty() || box.height < facts_space ||
+      !do_facts_fit(page, content.facts, width)) {
+    return;
+  }
   parts.facts = {box.x, do_bars_fit ? parts.bars.bottom() + gap : box.y, width, facts_space};
 }
 
@@ -85,8 +91,8 @@ void place_bars_and_facts(PanelLayout& parts, const Page& page, const Box& box,
                                        facts_height(page, content.facts, box.width);
   const double min_height =
       std::max(bars_height(page, 2), fact_table_height(page, content.facts.size()));
-  if (!content.predicts_token || bars_width < kMinPartBars * em || !is_low ||
-      box.height < min_height) {
+  if (content.bars_name.empty() || content.facts.empty() || bars_width < kMinPartBars * em ||
+      !is_low || box.height < min_height) {
     return place_bars(parts, page, box, content);
   }
   parts.bars = {box.x, box.y, bars_width, std::min(box.height, bars_height(page, kMaxTokenBars))};
@@ -99,9 +105,9 @@ void set_bottom_and_omitted(PanelLayout& parts, const Page& page, const PanelCon
   parts.bottom = std::max(
       {top, parts.board_corner.y + parts.board.height, parts.bars.bottom(), parts.facts.bottom()});
   if (parts.board.width <= 0) parts.omitted.emplace_back("the switches");
-  if (!content.predicts_token) return;
-  if (parts.bars.height < kMinBarsHeight * page.em()) parts.omitted.emplace_back("the next token");
-  if (parts.facts.width <= 0) parts.omitted.emplace_back("perplexity");
+  if (content.bars_name.empty()) return;
+  if (parts.bars.height < kMinBarsHeight * page.em()) parts.omitted.push_back(content.bars_name);
+  if (parts.facts.width <= 0 && !content.facts.empty()) parts.omitted.emplace_back("perplexity");
 }
 
 // `count` tokens, taken in turn from the likeliest tokens of both runs.
@@ -119,6 +125,16 @@ std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& first,
   return ids;
 }
 
+std::size_t bar_rows(const Page& page, const Box& box) {
+  return std::clamp<std::size_t>(bars_that_fit(page, box), 1, kMaxTokenBars);
+}
+
+// The part of a panel below the title of its bars.
+Box below_title(const Page& page, const Box& box) {
+  const double title_height = kBarsTitle * page.em();
+  return {box.x, box.y + title_height, box.width, box.height - title_height};
+}
+
 }  // namespace
 
 PanelLayout place_column(const Page& page, const Box& box, const PanelContent& content) {
@@ -127,7 +143,7 @@ PanelLayout place_column(const Page& page, const Box& box, const PanelContent& c
   // Fewer bars leave more space for the board.
   for (std::size_t tokens = kMinTokenBars + 1; tokens-- > 0;) {
     const double bars_space = tokens > 0 ? bars_height(page, tokens) : 0;
-    const double reserved = content.predicts_token
+    const double reserved = !content.bars_name.empty()
                                 ? bars_space + facts_height(page, content.facts, box.width) + gap
                                 : 0;
     const BoardSize board =
@@ -229,8 +245,7 @@ void draw_next_token(Page& page, const Box& box, const TwoRuns& runs, Index posi
   bars.two = true;
   bars.first = first_colour();
   bars.second = second_colour();
-  const std::size_t rows = std::clamp<std::size_t>(bars_that_fit(page, box), 1, kMaxTokenBars);
-  std::vector<std::int32_t> ids = likeliest_of_both(first, second, rows);
+  std::vector<std::int32_t> ids = likeliest_of_both(first, second, bar_rows(page, box));
   if (ids.empty()) return;
   const auto larger = [&](std::int32_t id) {
     const auto index = static_cast<std::size_t>(id);
@@ -251,8 +266,31 @@ void draw_next_token(Page& page, const Box& box, const TwoRuns& runs, Index posi
                       : std::vector<std::string>{"Predictions after “" + label + "”",
                                                  "After “" + label + "”", "Next token", "Next"},
                   bars.most);
-  const double title_height = kBarsTitle * page.em();
-  draw_token_bars(page, {box.x, box.y + title_height, box.width, box.height - title_height}, bars);
+  draw_token_bars(page, below_title(page, box), bars);
+}
+
+void draw_state_changes(Page& page, const Box& box, const TwoRuns& runs,
+                        const std::vector<double>& similarities) {
+  if (box.height < kMinBarsHeight * page.em()) return;
+  constexpr double kSmallestRange = 1e-6;
+  TokenBars bars;
+  bars.shares = false;
+  bars.first = second_colour();
+  bars.most = kSmallestRange;
+  for (std::size_t n = 0; n < similarities.size(); ++n) {
+    const double change = std::max(0.0, 1 - similarities[n]);
+    const std::string label = without_space_markers(runs.second_run.tokens[n].label);
+    bars.bars.push_back({std::to_string(n) + " " + label, change});
+    bars.most = std::max(bars.most, change);
+  }
+  std::ranges::stable_sort(bars.bars, std::greater(), &TokenBar::first);
+  bars.bars.resize(std::min(bars.bars.size(), bar_rows(page, box)));
+  page.text({box.x, box.y + 0.6 * page.em()},
+            page.fitting({"Change of the tokens' final states (1 − cosine)",
+                          "Final states: 1 − cosine", "1 − cosine"},
+                         page.em(), box.width),
+            page.em());
+  draw_token_bars(page, below_title(page, box), bars);
 }
 
 void draw_quality(Page& page, const Box& box, const TwoRuns& runs, const std::vector<Fact>& facts) {

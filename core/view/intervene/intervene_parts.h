@@ -16,7 +16,7 @@ inline constexpr std::size_t kMinTokenBars = 4;  // minimum unless space is shor
 struct PanelContent {
   const Trace& trace;
   const std::vector<Fact>& facts;
-  bool predicts_token;  // the run predicts a next token
+  std::string bars_name;  // subject of the bars, such as "the next token"; empty: no bars
 };
 
 // Positions of the panels; a panel without space has zero size.
@@ -48,6 +48,10 @@ void draw_change(Page& page, const MatrixPlot& map, const Intervention& change);
 
 // Draws the likeliest next tokens of both runs after the token at `position`.
 void draw_next_token(Page& page, const Box& box, const TwoRuns& runs, Index position);
+// Draws the tokens whose final states changed most, for runs without predictions. `similarities`:
+// cosine of each token's final states in the two runs.
+void draw_state_changes(Page& page, const Box& box, const TwoRuns& runs,
+                        const std::vector<double>& similarities);
 // Draws the facts as a table, or as lines if the box is too small.
 void draw_quality(Page& page, const Box& box, const TwoRuns& runs, const std::vector<Fact>& facts);
 // Draws the tokens that can replace the token at `pinned` (-1: none, draws a hint instead), and

@@ -17,8 +17,9 @@ constexpr double kMinBar = 2;                  // em; next to shorter bars, numb
 
 // Text after a bar: its number; in comparisons both numbers, or only the second if `is_brief`.
 std::string number_of(const TokenBars& bars, const TokenBar& bar, bool is_brief) {
-  if (!bars.two) return percent(bar.first);
-  return (is_brief ? "" : percent(bar.first) + " ") + "→ " + percent(bar.second);
+  const auto text = [&](double number) { return bars.shares ? percent(number) : brief(number, 2); };
+  if (!bars.two) return text(bar.first);
+  return (is_brief ? "" : text(bar.first) + " ") + "→ " + text(bar.second);
 }
 
 // Draws a note after the bar if there is space, otherwise inside it if `allow_inside`.

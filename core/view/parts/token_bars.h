@@ -1,4 +1,4 @@
-// Tokens with their probabilities, as bar charts.
+// Tokens with their probabilities or other numbers, as bar charts.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@ namespace attnscope {
 
 struct TokenBar {
   std::string label;
-  double first = 0, second = 0;  // probabilities; `second` only in comparisons
+  double first = 0, second = 0;  // `second` only in comparisons
   std::string note{};            // faint text after the bar: "the text's own"
 };
 
 struct TokenBars {
   std::vector<TokenBar> bars;
   bool two = false;      // draw bars of `second` below those of `first`
+  bool shares = true;    // the numbers are shares of 1, such as probabilities, and shown in percent
   double most = 1;       // value of a bar of full width
   Colour first, second;  // colours of the bars
   Index marked = -1;     // highlighted row

@@ -84,6 +84,23 @@ TEST(Sentences, ComputesCosineSimilarity) {
   EXPECT_TRUE(std::isnan(cosine_similarity({0, 0}, {1, 0})));
 }
 
+TEST(Sentences, ComparesStatesOfTwoRuns) {
+  const Trace a = two_sentences();
+  Trace b = a;
+  Tensor states = a.taps.at("layers.1.residual").copy();
+  for (Index c = 0; c < states.dim(1); ++c) states(2, c) *= -2;
+  b.taps["layers.1.residual"] = states;
+  const std::vector<double> similarities = state_similarities(a, b);
+  ASSERT_EQ(similarities.size(), a.tokens.size());
+  for (std::size_t n = 0; n < similarities.size(); ++n) {
+    EXPECT_TRUE(std::abs(similarities[n] - (n == 2 ? -1 : 1)) <= 1e-6) << n;
+  }
+  b.taps["layers.1.residual"] = Tensor::zeros({states.dim(0), states.dim(1) + 1});
+  EXPECT_TRUE(state_similarities(a, b).empty());
+  b.taps.clear();
+  EXPECT_TRUE(state_similarities(a, b).empty());
+}
+
 // Memory columns precede the tokens and belong to no sentence. A third sentence is ignored.
 TEST(Sentences, BlockWeightsIgnoreMemory) {
   Trace trace = testing::synthetic_trace(Pattern::all(8, 11));

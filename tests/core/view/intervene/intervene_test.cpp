@@ -108,6 +108,38 @@ TEST_F(Intervene, ShowsBeforeNextToAfter) {
   }
 }
 
+// An encoder without an output head predicts nothing: its states show the effect.
+TEST_F(Intervene, ShowsChangeOfStatesWithoutPredictions) {
+  trace_.logits = {};
+  trace_.taps["layers.0.residual"] = trace_.taps["layers.1.residual"] = Tensor::full({9, 4}, 1);
+  Trace unchanged_run = trace_;
+  Tensor states = Tensor::full({9, 4}, 1);
+  states(7, 0) = -1;  // cosine 0.5
+  unchanged_run.taps["layers.1.residual"] = states;
+  options_.reference = &unchanged_run;
+  options_.interventions = {intervention_from_text("off layer=0 head=1")};
+  for (const double width : {400.0, 900.0, 1500.0}) {
+    options_.width = width;
+    const DisplayList list = layout().list;
+    EXPECT_EQ(testing::layout_error(list), "") << width;
+    EXPECT_TRUE(testing::shows_text(list, "1 − cosine")) << width;
+    EXPECT_TRUE(testing::shows_text(list, "0.5")) << width;
+    EXPECT_FALSE(testing::shows_text(list, "Perplexity")) << width;
+    const std::vector<Text> drawn = testing::texts(list);
+    const auto y_of = [&](const std::string& label) {
+      double y = -1;  // of the last text: the maps, with labels of their own, come first
+      for (const Text& text : drawn) {
+        if (text.text.starts_with(label)) y = text.at.y;
+      }
+      return y;
+    };
+    EXPECT_GT(y_of("7 and"), 0) << width;
+    EXPECT_LT(y_of("7 and"), y_of("0 The")) << width;
+  }
+  trace_.taps.clear();  // no states either
+  EXPECT_FALSE(testing::shows_text(layout().list, "cosine"));
+}
+
 TEST_F(Intervene, OmitsPanelsOnlyIfShrinkingIsNotEnough) {
   const auto contains_text = [](const ViewLayout& drawn, const std::string& part) {
     const std::vector<Text> drawn_texts = testing::texts(drawn.list);
