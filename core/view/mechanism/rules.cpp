@@ -94,12 +94,23 @@ void draw_lines(Page& page, Point corner, const std::vector<std::string>& lines)
   }
 }
 
-// The variant's summary in a few lines, if there is space.
+// `text` without its last sentence; empty if it has only one.
+std::string without_last_sentence(const std::string& text) {
+  const std::size_t end = text.rfind(". ", text.empty() ? 0 : text.size() - 1);
+  return end == std::string::npos ? "" : text.substr(0, end + 1);
+}
+
+// The sentences of the variant's summary that fit in a few lines, if there is space.
 std::vector<std::string> summary_lines(const Page& page, const Box& inside, const HeadInput& in) {
   constexpr double kMinHeight = 44;  // em
   constexpr std::size_t kMaxLines = 3;
   if (in.input.trace.is_imported || inside.height < kMinHeight * page.em()) return {};
-  return page.wrapped(variant(in.tap.variant.id).summary, page.small(), inside.width, kMaxLines);
+  const std::string summary = variant(in.tap.variant.id).summary;
+  for (std::string text = summary; !text.empty(); text = without_last_sentence(text)) {
+    std::vector<std::string> lines = page.wrapped(text, page.small(), inside.width, kMaxLines + 1);
+    if (lines.size() <= kMaxLines) return lines;
+  }
+  return page.wrapped(summary, page.small(), inside.width, kMaxLines);
 }
 
 // Layout, from top to bottom: summary; a line of tokens with the keys of a query, and one with the
@@ -248,7 +259,8 @@ std::pair<Box, Box> halves(const Page& page, const Box& inside, bool has_two) {
   return {left, right};
 }
 
-std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const HeadInput& in) {
+// Places the map below the lines of tokens.
+std::optional<RulesPlan> plan_stacked(const Page& page, const Box& inside, const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
   TokenAxis query = query_axis(in.input.trace, in.tap), key = key_axis_with_tokens(in);
   RulesPlan plan{query.labels, key.labels, default_pair(in)};
@@ -299,6 +311,46 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const H
         place_matrix(page, {right.x, map_top, right.width, map_box.height}, query, key, 0);
   }
   return plan;
+}
+
+// Places the lines of tokens on the left and the map on the right, without summary, layers and
+// further maps, for wide and low pictures. Empty if they do not fit.
+std::optional<RulesPlan> plan_beside(const Page& page, const Box& inside, const HeadInput& in) {
+  constexpr double kLeft = 0.56, kMinLeft = 24;  // fraction of the width; em
+  const double em = page.em(), step = step_height(page);
+  TokenAxis query = query_axis(in.input.trace, in.tap), key = key_axis_with_tokens(in);
+  RulesPlan plan{query.labels, key.labels, default_pair(in)};
+  const Box left{inside.x, inside.y, kLeft * inside.width - em, inside.height};
+  if (left.width < kMinLeft * em) return {};
+  plan.legend = {
+      left.x, place_lines(page, left, left.y, in, plan) + step, left.width,
+      std::min(legend_height(page, rules_legend(page.theme(), in), left.width), kMaxLegend * em)};
+  if (const std::string text = describe_parameters(in); !text.empty()) {
+    plan.parameters = page.wrapped(text, page.small(), left.width, 2);
+  }
+  if (plan.legend.bottom() + lines_height(page, plan.parameters) > inside.bottom()) return {};
+  const double x = inside.x + kLeft * inside.width;
+  if (plan.has_same_tokens && inside.height < kNamedMap * em) {
+    query = with_index_labels(std::move(query));
+    key = with_index_labels(std::move(key));
+  }
+  plan.map = place_matrix(page, {x, inside.y, inside.right() - x, inside.height}, std::move(query),
+                          std::move(key), 0);
+  return plan;
+}
+
+double map_side(const RulesPlan& plan) {
+  return std::min(plan.map.plot.width, plan.map.plot.height);
+}
+
+// The stacked plan, unless its map is small and much larger beside the lines.
+std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const HeadInput& in) {
+  constexpr double kGain = 1.5, kSmallMap = 14;  // ratio of sides; em
+  std::optional<RulesPlan> stacked = plan_stacked(page, inside, in);
+  if (!stacked || map_side(*stacked) >= kSmallMap * page.em()) return stacked;
+  std::optional<RulesPlan> beside = plan_beside(page, inside, in);
+  if (!beside || !(map_side(*beside) > kGain * map_side(*stacked))) return stacked;
+  return beside;
 }
 
 // Hit test: a token on a line, paired with the other line's initial token, or a pair on the map.
@@ -486,7 +538,8 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const HeadInput& in) {
   draw_receptive_field(page, *plan, in, pair);
   layout.bottom = std::max(plan->column.bottom(), plan->layers.bottom());
   if (!(plan->map.plot.width > 0)) return layout;
-  layout.bottom = draw_every_pair(page, *plan, in, pair);
+  const double legend_bottom = plan->legend.bottom() + lines_height(page, plan->parameters);
+  layout.bottom = std::max(legend_bottom, draw_every_pair(page, *plan, in, pair));
   return layout;
 }
 

@@ -30,6 +30,39 @@ std::vector<Tensor> line_cells(const DisplayList& list) {
   return lines;
 }
 
+TEST(RulesMechanism, SummaryConsistsOfWholeSentences) {
+  const Trace trace = testing::run_model({});
+  for (const double width : {360.0, 450.0, 720.0}) {
+    LayoutOptions options;
+    options.width = width;
+    options.height = 1000;
+    const DisplayList list = lay_out_view(trace, "mechanism", options).list;
+    EXPECT_TRUE(shows_text(list, "Every token compares its query")) << width;
+    EXPECT_FALSE(shows_text(list, "…")) << width;
+  }
+}
+
+// As on a stage of 1920 x 1080, where lines above the map would leave little space for it.
+TEST(RulesMechanism, MapIsBesideLinesInLowPictures) {
+  const Trace trace = testing::run_model({.length = 24});
+  for (const auto& [width, height] : {std::pair{760.0, 430.0}, {900.0, 360.0}, {720.0, 1000.0}}) {
+    LayoutOptions options;
+    options.width = width;
+    options.height = height;
+    const DisplayList list = lay_out_view(trace, "mechanism", options).list;
+    EXPECT_EQ(testing::layout_error(list), "") << width;
+    double side = 0;  // of the map
+    for (const Item& item : list.items) {
+      const auto* map = std::get_if<HeatMap>(&item);
+      if (map != nullptr && map->values.defined() && map->values.dim(0) == 24) {
+        side = std::max(side, std::min(map->box.width, map->box.height));
+      }
+    }
+    EXPECT_GE(side, 14 * options.font_size) << width << " x " << height;
+    for (const char* number : {"1", "2", "3"}) EXPECT_TRUE(shows_text(list, number)) << width;
+  }
+}
+
 TEST(RulesMechanism, TokensHaveRuleColours) {
   const Index length = 16;
   const Trace trace = testing::synthetic_trace(testing::window_and_global(length, 2, 1));
