@@ -415,20 +415,17 @@ std::vector<Index> flow_rows(Index count, Index selected, Index max_rows) {
   }
   selected = std::clamp<Index>(selected, 0, count - 1);
   // Lists the first row, the last, those around the selected one, and two marks for omitted rows.
-  // If very few rows fit, lists only those around the selected one.
-  constexpr Index kAround = 4;
-  const Index neighbours = max_rows > kAround ? max_rows - kAround : std::max<Index>(1, max_rows);
+  // If few rows fit, omits the first, then the last.
+  constexpr Index kWithLast = 3, kWithFirst = 5;  // minimum rows
+  const bool has_first = max_rows >= kWithFirst, has_last = max_rows >= kWithLast;
+  const Index neighbours = std::max<Index>(1, max_rows - (has_first ? 2 : 0) - (has_last ? 2 : 0));
   const Index first = std::clamp<Index>(selected - neighbours / 2, 0, count - neighbours);
   const Index last = first + neighbours;
-  if (max_rows <= kAround) {
-    for (Index n = first; n < last; ++n) rows.push_back(n);
-    return rows;
-  }
-  if (first > 0) rows.push_back(0);
-  if (first > 1) rows.push_back(-1);
+  if (has_first && first > 0) rows.push_back(0);
+  if (has_first && first > 1) rows.push_back(-1);
   for (Index n = first; n < last; ++n) rows.push_back(n);
-  if (last < count - 1) rows.push_back(-1);
-  if (last < count) rows.push_back(count - 1);
+  if (has_last && last < count - 1) rows.push_back(-1);
+  if (has_last && last < count) rows.push_back(count - 1);
   return rows;
 }
 

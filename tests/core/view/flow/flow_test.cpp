@@ -561,6 +561,10 @@ TEST(FlowView, ShownRowsIncludeSelectedRow) {
         if (selected >= 0) {
           EXPECT_NE(std::ranges::find(rows, selected), rows.end());
         }
+        EXPECT_EQ(rows.back(), count - 1);  // the state that the prediction reads
+        for (std::size_t n = 1; n < rows.size(); ++n) {
+          EXPECT_TRUE(rows[n] < 0 || rows[n - 1] < 0 || rows[n] == rows[n - 1] + 1);
+        }
       }
     }
   }
