@@ -1,5 +1,6 @@
 #include "core/view/architecture/diagram.h"
 
+#include "core/figure/plain_text.h"
 #include "core/model/config.h"
 #include "core/view/architecture/diagram_source.h"
 
@@ -62,7 +63,7 @@ class DiagramBuilder {
 
   DiagramPart cell(const std::string& title, const std::string& weights) const {
     DiagramPart p{Kind::Cell, title};
-    p.notes = {"GRU, state of " + std::to_string(source_.config.width)};
+    p.notes = {"GRU, state of " + grouped(source_.config.width)};
     p.help = "Reads token after token; gates control how much of the state each token replaces.";
     p.parameters = source_.count(weights);
     p.loops = true;

@@ -17,7 +17,7 @@ void add_trajectory(const DiagramSource& source, DiagramColumn& column) {
   const auto embed = [&](const char* title, Index size, const std::string& help,
                          const char* weight) {
     DiagramPart p{DiagramPart::Kind::Embedding, title};
-    p.notes = {std::to_string(size) + " → " + std::to_string(source.config.width)};
+    p.notes = {grouped(size) + " → " + grouped(source.config.width)};
     p.help = help;
     p.view = "trajectory";
     p.parameters = source.count(weight);
@@ -52,7 +52,7 @@ DiagramPart token_part(const DiagramSource& source, const std::string& title,
 DiagramPart embedding_part(const DiagramSource& source, const std::string& title,
                            const std::string& help) {
   DiagramPart p{DiagramPart::Kind::Embedding, title};
-  p.notes = {grouped(source.config.vocabulary) + " → " + std::to_string(source.config.width)};
+  p.notes = {grouped(source.config.vocabulary) + " → " + grouped(source.config.width)};
   p.help = help;
   p.view = "next";
   p.parameters = source.count("embed.weight") + source.count("embed.cluster");
@@ -99,16 +99,16 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
   }
   if (has_patches) {
     DiagramPart p{DiagramPart::Kind::Embedding, "Linear, per patch"};
-    p.notes = {std::to_string(source.config.width) + " numbers each"};
+    p.notes = {grouped(source.config.width) + " numbers each"};
     p.help = "Maps the colours of a patch to a vector; special tokens have their own vectors.";
     p.view = "image";
     p.parameters = source.count("embed.patch") + source.count("embed.weight");
     column.rows.push_back(row_of(p));
   } else {
-    column.rows.push_back(row_of(
-        embedding_part(source, pixels ? "Level embedding" : "Token embedding",
-                       "Maps each token to a vector of " + std::to_string(source.config.width) +
-                           " numbers, a row of a table.")));
+    column.rows.push_back(
+        row_of(embedding_part(source, pixels ? "Level embedding" : "Token embedding",
+                              "Maps each token to a vector of " + grouped(source.config.width) +
+                                  " numbers, a row of a table.")));
   }
   if (pixels && !has_patches) {
     DiagramPart p{DiagramPart::Kind::Position, "+ row and column"};
@@ -129,7 +129,7 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
   if (embedding.norm) column.rows.push_back(row_of(norm_part(source, "embed.norm")));
   if (embedding.width > 0 && embedding.adaptive.cutoffs.empty()) {
     DiagramPart p{DiagramPart::Kind::Embedding, "Linear"};
-    p.notes = {std::to_string(embedding.width) + " → " + std::to_string(source.config.width)};
+    p.notes = {grouped(embedding.width) + " → " + grouped(source.config.width)};
     p.help = "The token table is narrower than the model.";
     p.parameters = source.count("embed.project.");
     column.rows.push_back(row_of(p));

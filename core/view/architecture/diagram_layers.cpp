@@ -173,13 +173,13 @@ class Layers {
   }
 
   DiagramPart feed_forward(const std::string& prefix, Stack stack, Index layer) const {
-    const std::string d = std::to_string(source_.config.width);
+    const std::string d = grouped(source_.config.width);
     DiagramPart p{Kind::FeedForward, "Feed-forward"};
     const Experts& experts = source_.config.model_options.experts;
     const bool is_mixture = has_experts(source_.config, prefix);
     const Index hidden =
         experts.count > 0 && !is_mixture ? experts.dense_hidden : source_.config.hidden;
-    p.notes = {d + " → " + std::to_string(hidden) + " → " + d,
+    p.notes = {d + " → " + grouped(hidden) + " → " + d,
                describe_activation(source_.config.activation, source_.config.gated)};
     p.help = source_.config.gated ? "For each token separately: two projections, one gating the "
                                     "other, and a projection back."
@@ -193,8 +193,8 @@ class Layers {
           "A router selects experts for each token; their outputs are multiplied by gates and "
           "summed.";
       if (experts.shared_hidden > 0) {
-        p.notes.push_back("shared expert " + d + " → " + std::to_string(experts.shared_hidden) +
-                          " → " + d);
+        p.notes.push_back("shared expert " + d + " → " + grouped(experts.shared_hidden) + " → " +
+                          d);
         p.help += " A shared expert with a gate of its own processes all tokens.";
       }
       p.view = "gates";

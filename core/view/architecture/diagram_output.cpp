@@ -60,7 +60,7 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
   }
   const bool acts = source.architecture.reads == Reads::Trajectories;
   DiagramPart p{DiagramPart::Kind::Output, acts ? "Actions" : "Linear"};
-  p.notes = {std::to_string(source.config.width) + " → " + grouped(source.config.vocabulary) +
+  p.notes = {grouped(source.config.width) + " → " + grouped(source.config.vocabulary) +
              (source.config.tied_output ? ", tied to the embedding" : "")};
   p.help = acts ? "Maps each state to the logits of all actions."
                 : "Maps each state to the logits of all vocabulary tokens.";

@@ -131,6 +131,16 @@ TEST(ArchitectureView, NamesPartsOfDecoder) {
   expect_separate_boxes(trace);
 }
 
+TEST(ArchitectureView, GroupsDigitsOfSizes) {
+  const ViewLayout layout = figure(trace_of([](ModelConfig& config) {
+    config.width = 1024;
+    config.hidden = 4096;
+    config.vocabulary = 50000;
+  }));
+  EXPECT_TRUE(has_text(layout, "1,024 → 4,096 → 1,024"));
+  EXPECT_TRUE(has_text(layout, "1,024 → 50,000"));
+}
+
 TEST(ArchitectureView, NamesPartsOfEveryArchitecture) {
   struct Case {
     const char* json;
