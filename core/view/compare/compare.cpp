@@ -206,7 +206,9 @@ class Comparison {
     draw_row_bars(page_, panel.row_bars, panel.matrix,
                   {std::vector<double>(rows.begin(), rows.end()),
                    {measure.name + ", bits", measure.name},
-                   kMinDivergence});
+                   kMinDivergence,
+                   {},
+                   "bits"});
   }
 
   // Note below the maps: reason for a missing difference or an infinite divergence.

@@ -294,8 +294,10 @@ void add_similarity(const Sides& sides, std::vector<Fact>& list) {
 
 std::vector<Fact> facts(const Sides& sides) {
   std::vector<Fact> list;
+  // Omits facts that neither run has, such as the perplexity of an encoder.
   const auto add = [&](const std::string& name, const auto& describe, bool essential = false) {
-    list.push_back({name, describe(sides.a), describe(sides.b), essential});
+    const std::string a = describe(sides.a), b = describe(sides.b);
+    if (a != kUnknownQuality || b != kUnknownQuality) list.push_back({name, a, b, essential});
   };
   add(
       "Perplexity", [](const Side& side) { return describe_perplexity(*side.trace); }, true);

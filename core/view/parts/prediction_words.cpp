@@ -11,7 +11,7 @@ namespace {
 template <class Text>
 std::string describe_quality(const Trace& trace, const Text& number_text) {
   const auto quality = prediction(trace);
-  if (!quality) return "–";
+  if (!quality) return kUnknownQuality;
   return number_text(*quality) + (quality->leaks_targets ? ", leaks targets" : "");
 }
 
@@ -27,7 +27,7 @@ std::string describe_bits_per_token(const Trace& trace) {
 
 std::string describe_bits_per_byte(const Trace& trace) {
   const auto quality = prediction(trace);
-  if (quality && std::isnan(quality->bits_per_byte)) return "–";
+  if (quality && std::isnan(quality->bits_per_byte)) return kUnknownQuality;
   return describe_quality(trace, [](const Prediction& p) { return brief(p.bits_per_byte); });
 }
 

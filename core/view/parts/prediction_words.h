@@ -8,6 +8,8 @@
 
 namespace attnscope {
 
+inline constexpr const char* kUnknownQuality = "–";
+
 std::string describe_perplexity(const Trace& trace);
 std::string describe_bits_per_token(const Trace& trace);
 std::string describe_bits_per_byte(const Trace& trace);

@@ -80,8 +80,10 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
   const std::string label = hovers ? number(bars.values[static_cast<std::size_t>(m.hovered_row)])
                                    : range_label(longest, has_infinite);
   const double y = box.bottom() + 0.9 * em;
-  const std::string text =
-      page.fitting({label, has_infinite && !hovers ? "to ∞" : label}, size, box.width);
+  const bool has_unit = !bars.unit.empty() && !has_infinite && !label.empty();
+  const std::string text = page.fitting(
+      {has_unit ? label + " " + bars.unit : label, label, has_infinite && !hovers ? "to ∞" : label},
+      size, box.width);
   if (hovers) {
     page.add(Text{{box.x, y}, text, page.theme().accent, size});
   } else {

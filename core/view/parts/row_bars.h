@@ -13,6 +13,7 @@ struct RowBars {
   std::vector<std::string> titles;  // above the bars, the first that fits
   double min_range = 0;  // lower bound of the value of a full bar, so that noise stays small
   std::vector<std::string> numbers{};  // one per row, after its bar if rows are high enough
+  std::string unit{};                  // of the values, below the bars if there is space
 };
 
 // Draws bars from the left edge of `box`, which has the height of the plot. The longest finite bar

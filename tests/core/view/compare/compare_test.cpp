@@ -69,6 +69,30 @@ TEST(Compare, ShowsBothMapsAndTheirDifference) {
   }
 }
 
+TEST(Compare, OmitsFactsThatNeitherRunHas) {
+  Trace a = synthetic_trace(1, 2, 12), b = a;
+  LayoutOptions look;
+  look.reference = &b;
+  a.token_bits = {};
+  EXPECT_TRUE(has_text(lay_out_view(a, "compare", look).list, "Perplexity"));
+  b.token_bits = {};
+  const ViewLayout layout = lay_out_view(a, "compare", look);
+  EXPECT_FALSE(has_text(layout.list, "Perplexity"));
+  EXPECT_TRUE(has_text(layout.list, "Memory"));
+}
+
+TEST(Compare, RangeOfDivergenceHasItsUnit) {
+  const Trace a = synthetic_trace(1, 2, 40), b = trace_with_other_rows(40);
+  LayoutOptions look;
+  look.reference = &b;
+  look.width = 1500;
+  look.height = 420;
+  const std::vector<Text> all = testing::texts(lay_out_view(a, "compare", look).list);
+  EXPECT_TRUE(std::ranges::any_of(all, [](const Text& text) {
+    return text.text.starts_with("to ") && text.text.ends_with(" bits");
+  }));
+}
+
 TEST(Compare, ShiftSwapsRuns) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   LayoutOptions look;
