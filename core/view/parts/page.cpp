@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "core/text/tokenizer.h"
 #include "core/view/parts/no_space.h"
@@ -72,9 +73,12 @@ std::string Page::fitting(const std::vector<std::string>& candidates, double siz
 std::vector<std::string> Page::wrapped(const std::string& text, double size, double max_width,
                                        std::size_t max_lines, bool bold) const {
   std::vector<std::string> lines;
-  std::string line, word;
+  std::string line, word, next_word;
   std::istringstream words(text);
-  while (words >> word) {
+  words >> next_word;
+  while (!next_word.empty()) {
+    word = std::exchange(next_word, "");
+    while (words >> next_word && next_word == "·") word += " " + std::exchange(next_word, "");
     const std::string longer = line.empty() ? word : line + " " + word;
     if (width_of(longer, size, bold) <= max_width) {
       line = longer;

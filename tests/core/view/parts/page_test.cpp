@@ -51,6 +51,15 @@ TEST_F(PageTest, LinesBreakAtSpaces) {
   EXPECT_EQ(page.wrapped("äö", 10, 1), (std::vector<std::string>{"ä", "ö"}));
 }
 
+TEST_F(PageTest, LinesDoNotBeginWithASeparator) {
+  const Page page(input_);
+  EXPECT_EQ(page.wrapped("model · Full · rotary", 10, 60),
+            (std::vector<std::string>{"model ·", "Full ·", "rotary"}));
+  EXPECT_EQ(page.wrapped("model · Full · rotary", 10, 70),
+            (std::vector<std::string>{"model · Full ·", "rotary"}));
+  EXPECT_EQ(page.wrapped("· one", 10, 100), (std::vector<std::string>{"· one"}));
+}
+
 TEST_F(PageTest, FrameLeavesSpaceBetweenTitleAndCaption) {
   Page page(input_);
   const Box inside = page.frame("title",
