@@ -195,7 +195,6 @@ class Grid {
     page_.faint_text(
         {area.x, y},
         page_.fitting({note(hidden + reason, "max-pooled: each pixel shows its largest weight"),
-                       note(hidden + reason, "each pixel shows its largest"),
                        note(hidden + reason, "max-pooled"), note(hidden, "max-pooled")},
                       page_.small(), width),
         page_.small());

@@ -161,8 +161,9 @@ class NextLayout {
     return !is_masked_ && position_ == length() - 1 && shows_end(trace_, input_.session.run);
   }
 
-  // "entropy 5.2 bits, about 37 equally likely tokens; 12 of 2,048 can be sampled".
-  std::string summary(const std::vector<double>& distribution) const {
+  // "entropy 5.2 bits, about 37 equally likely tokens; 12 of 2,048 can be sampled", and shorter
+  // texts.
+  std::vector<std::string> summaries(const std::vector<double>& distribution) const {
     double entropy = 0;
     Index candidate_count = 0;
     for (const double p : distribution) {
@@ -170,9 +171,12 @@ class NextLayout {
       entropy -= p * std::log2(p);
       ++candidate_count;
     }
-    return "entropy " + brief(entropy) + " bits, about " + brief(std::exp2(entropy), 3) +
-           " equally likely tokens; " + grouped(candidate_count) + " of " +
-           grouped(static_cast<long long>(distribution.size())) + " can be sampled";
+    const std::string bits = "entropy " + brief(entropy) + " bits";
+    const std::string tokens =
+        bits + ", about " + brief(std::exp2(entropy), 3) + " equally likely tokens";
+    return {tokens + "; " + grouped(candidate_count) + " of " +
+                grouped(static_cast<long long>(distribution.size())) + " can be sampled",
+            tokens, bits};
   }
 
   // Titles of the bars, longest first. They state the consequence of an end token.
@@ -247,7 +251,7 @@ class NextLayout {
       draw_key(bars.second, sampling_text());
     }
     page_.faint_text({bars_.right(), y},
-                     page_.ellipsised(summary(sampled), page_.small(), bars_.right() - x),
+                     page_.fitting(summaries(sampled), page_.small(), bars_.right() - x),
                      page_.small(), Align::End);
     bottom_ = y + 0.8 * em();
   }

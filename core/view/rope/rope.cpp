@@ -302,7 +302,7 @@ Chart draw_score(Page& page, const Box& box, const RopeTurn& turn, Index reach) 
 
 std::vector<LegendEntry> legend_entries(const Theme& theme, const RopeTurn& turn) {
   const auto label = [](const char* role, const std::string& name) {
-    return name.empty() ? std::string(role) : role + std::string(" ") + name;
+    return name.empty() ? std::string(role) : role + std::string(" “") + name + "”";
   };
   return {{query_colour(theme), label("query", turn.query_name)},
           {key_colour(theme), label("key", turn.key_name)},

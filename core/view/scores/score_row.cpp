@@ -97,7 +97,8 @@ void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vec
   const double legend_space = plan.is_legend_beside ? legend_width(page, entries) : 0;
   const double middle = box.y + kTitle / 2 * em;
   const bool is_full = plan.stages == stage_count(maps);
-  std::vector<std::string> titles{"Row of the query " + query, "Row of " + query, "Row"};
+  std::vector<std::string> titles{"Row of the query “" + query + "”", "Row of “" + query + "”",
+                                  "Row"};
   if (is_full) titles.insert(titles.begin(), titles.front() + ", stage by stage");
   const std::string title = page.fitting(titles, em, box.width - legend_space);
   page.text({box.x, middle}, title, em);

@@ -23,7 +23,7 @@ namespace {
 struct MapSide {
   double side, min_width;
 };
-constexpr MapSide kMapSides[] = {{22, 70}, {15, 38}, {9, 24}};
+constexpr MapSide kMapSides[] = {{22, 70}, {15, 38}, {9, 28}};
 constexpr double kMinStage = 2.3;      // em: height of a chart
 constexpr double kMaxStage = 12;       // em
 constexpr double kLastStage = 2.75;    // em: labels below the last chart
@@ -302,10 +302,11 @@ double draw_header(Page& page, const Box& box, const SelectedTap& selected,
   const Trace& trace = page.input().trace;
   const AttentionTap& tap = *selected.tap;
   std::vector<LegendEntry> entries{
-      {query_colour(page.theme()), "query " + query_label(trace, tap, content.pair.query) + " at " +
+      {query_colour(page.theme()), "query “" + query_label(trace, tap, content.pair.query) +
+                                       "” at " +
                                        std::to_string(query_position(tap, content.pair.query))},
       {key_colour(page.theme()),
-       "key " + key_label(trace, tap, content.pair.key) + " at " +
+       "key “" + key_label(trace, tap, content.pair.key) + "” at " +
            std::to_string(key_position(tap, selected.head, content.pair.key))}};
   if (content.unencoded) {
     entries.push_back({page.theme().text, "before the encoding"});

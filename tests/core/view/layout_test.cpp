@@ -206,6 +206,29 @@ TEST(Layout, ViewsOfEncodingsAreLegible) {
   }
 }
 
+TEST(Layout, ViewsOfDeepModelsAreLegible) {
+  for (const auto& [layers, heads] : {std::pair<Index, Index>{30, 9}, {48, 32}}) {
+    Trace trace = testing::run_model(
+        {.length = 24, .layers = layers, .heads = heads, .kv_heads = heads, .head_size = 4});
+    trace.model = "SmolLM2-135M-Instruct.Q4_1.gguf";
+    for (const View& v : views()) {
+      if (!v.objection(trace).empty()) continue;
+      for (const auto& [width, height] :
+           {std::pair{720.0, 1000.0}, {360.0, 900.0}, {700.0, 560.0}, {1200.0, 800.0}}) {
+        LayoutOptions look;
+        look.width = width;
+        look.height = height;
+        look.framed = height > 850;
+        look.reference = &trace;
+        look.settings.layer = layers - 1;
+        look.settings.head = heads - 1;
+        EXPECT_EQ(testing::layout_error(lay_out_view(trace, v.id, look).list), "")
+            << v.id << ", " << layers << " layers, " << width;
+      }
+    }
+  }
+}
+
 TEST(Layout, ViewsOfModelFamiliesAreLegible) {
   for (const testing::Family& family : testing::families()) {
     testing::ViewRun run(testing::family_session(family));

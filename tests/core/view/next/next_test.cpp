@@ -35,6 +35,18 @@ TEST(Next, ClickOnBarContinuesWithItsToken) {
   EXPECT_EQ(lay_out_view(trace, "next", options).handles.size(), 4u);
 }
 
+TEST(Next, NarrowPicturesShortenTheSummary) {
+  const Trace trace = synthetic_trace(1, 1, 12);
+  LayoutOptions options;
+  for (const auto& [width, is_full] : {std::pair{700.0, true}, {360.0, false}, {240.0, false}}) {
+    options.width = width;
+    const std::string text = testing::all_text(lay_out_view(trace, "next", options).list);
+    EXPECT_NE(text.find("entropy "), std::string::npos) << width;
+    EXPECT_EQ(text.find("can be sampled") != std::string::npos, is_full) << width;
+    EXPECT_EQ(text.find("…"), std::string::npos) << text;
+  }
+}
+
 // A masked model predicts masked tokens, not the next token.
 TEST(Next, MaskedModelListsCandidatesForEachMask) {
   Trace trace = synthetic_trace(1, 1, 6);

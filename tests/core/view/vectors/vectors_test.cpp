@@ -19,6 +19,17 @@ bool contains_text(const ViewLayout& layout, const std::string& part) {
   return drawn_text.find(part) != std::string::npos;
 }
 
+TEST(Vectors, NarrowPicturesOmitTheMap) {
+  const Trace trace = run_model({});
+  LayoutOptions options;
+  for (const double width : {360.0, 720.0}) {
+    options.width = width;
+    const ViewLayout layout = lay_out_view(trace, "vectors", options);
+    EXPECT_EQ(contains_text(layout, "the pair"), width > 500) << width;
+    EXPECT_TRUE(contains_text(layout, "component")) << width;
+  }
+}
+
 TEST(Vectors, ShowNumbersOfSelectedPair) {
   for (const char* encoding :
        {"rope", "alibi", "none", R"({"type": "relative_factor", "clip": 3})"}) {
