@@ -2,6 +2,7 @@
 #include "core/position/rope.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/autodiff/operations_shape.h"
@@ -22,30 +23,68 @@ Index text_length(const std::vector<std::int32_t>& positions, Index rows) {
   return positions.empty() ? rows : Index{*std::ranges::max_element(positions)} + 1;
 }
 
-// Rotates x [N, L, d_k]. positions: [L], or [heads * L] if they differ by head. length: number of
-// tokens of the text.
-Var rotate_by_position(const Var& x, const std::vector<std::int32_t>& positions, Index length,
-                       const Values& values) {
-  const double offset = values.real("offset");
-  const std::vector<RotaryPair> pairs = rotary_pairs(values, x.dim(2), length);
-  const double gain = rope_gain(values);
+// Cosines and sines of the angles of positions and pairs, times the gain: [rows, pairs].
+struct RotationTable {
+  std::vector<std::int32_t> positions;  // empty: 0, 1, ...
+  std::vector<RotaryPair> pairs;
+  double offset = 0, gain = 1;
+  Tensor cosine, sine;
+
+  bool is_for(const std::vector<std::int32_t>& other_positions, Index rows,
+              const std::vector<RotaryPair>& other_pairs, double other_offset,
+              double other_gain) const {
+    return cosine.defined() && cosine.dim(0) == rows && positions == other_positions &&
+           pairs == other_pairs && offset == other_offset && gain == other_gain;
+  }
+};
+
+RotationTable make_table(const std::vector<std::int32_t>& positions, Index rows,
+                         const std::vector<RotaryPair>& pairs, double offset, double gain) {
   const Index count = static_cast<Index>(pairs.size());
-  const Index rows = positions.empty() ? x.dim(1) : static_cast<Index>(positions.size());
-  Tensor cosine({rows, count}), sine({rows, count});
+  RotationTable table{positions, pairs, offset, gain, Tensor({rows, count}), Tensor({rows, count})};
   Index entry = 0;
   for (Index n = 0; n < rows; ++n) {
     const double position = static_cast<double>(position_at(positions, n)) + offset;
     for (const RotaryPair& pair : pairs) {
       const double angle = finite_angle(position, pair.frequency);
-      cosine[entry] = static_cast<float>(gain * std::cos(angle));
-      sine[entry++] = static_cast<float>(gain * std::sin(angle));
+      table.cosine[entry] = static_cast<float>(gain * std::cos(angle));
+      table.sine[entry++] = static_cast<float>(gain * std::sin(angle));
     }
   }
+  return table;
+}
+
+// The table of these angles. All layers of a pass rotate by the same angles: a thread keeps its
+// last tables, of queries and keys, if they are small.
+RotationTable rotation_table(const std::vector<std::int32_t>& positions, Index rows,
+                             const std::vector<RotaryPair>& pairs, double offset, double gain) {
+  constexpr Index kMaxKept = 1 << 17;  // numbers of a table
+  thread_local std::array<RotationTable, 4> kept;
+  thread_local std::size_t oldest = 0;
+  for (const RotationTable& table : kept) {
+    if (table.is_for(positions, rows, pairs, offset, gain)) return table;
+  }
+  RotationTable table = make_table(positions, rows, pairs, offset, gain);
+  if (table.cosine.size() > kMaxKept) return table;
+  kept[oldest] = table;
+  oldest = (oldest + 1) % kept.size();
+  return table;
+}
+
+// Rotates x [N, L, d_k]. positions: [L], or [heads * L] if they differ by head. length: number of
+// tokens of the text.
+Var rotate_by_position(const Var& x, const std::vector<std::int32_t>& positions, Index length,
+                       const Values& values) {
+  const std::vector<RotaryPair> pairs = rotary_pairs(values, x.dim(2), length);
+  const Index rows = positions.empty() ? x.dim(1) : static_cast<Index>(positions.size());
+  const auto table =
+      rotation_table(positions, rows, pairs, values.real("offset"), rope_gain(values));
   const bool is_interleaved = values.choice("style") == "interleaved";
-  if (rows == x.dim(1)) return rotate(x, cosine, sine, is_interleaved);
+  if (rows == x.dim(1)) return rotate(x, table.cosine, table.sine, is_interleaved);
   const Index batch = x.dim(0) * x.dim(1) / rows;
-  return reshape(rotate(reshape(x, {batch, rows, x.dim(2)}), cosine, sine, is_interleaved),
-                 x.shape());
+  return reshape(
+      rotate(reshape(x, {batch, rows, x.dim(2)}), table.cosine, table.sine, is_interleaved),
+      x.shape());
 }
 
 // Positions of the rows of k, [L_k], or [h_kv * L_k] if they differ by head. Query heads that share

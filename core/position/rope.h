@@ -10,6 +10,7 @@ namespace attnscope {
 struct RotaryPair {
   Index first = 0, second = 0;  // components of a head's vectors
   double frequency = 0;         // radians per position, counter-clockwise
+  bool operator==(const RotaryPair&) const = default;
 };
 
 // Pairs of components that the encoding "rope" rotates; all other components are unchanged.
