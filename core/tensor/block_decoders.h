@@ -2,7 +2,9 @@
 // ggml-common.h), compiled once per instruction set and selected at run time.
 //
 // A decoder converts `blocks` consecutive blocks to floats. Results equal those of the Python
-// package gguf bit for bit on every instruction set: products and sums are rounded separately.
+// package gguf bit for bit on every instruction set: products and sums are rounded separately. `dot`
+// multiplies the blocks with x without storing the floats; the result equals that of
+// RowKernels::four_dots bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +12,18 @@
 
 namespace attnscope::cpu {
 
-using BlockDecoder = void (*)(const std::uint8_t* from, std::ptrdiff_t blocks, float* to);
-
-struct BlockDecoders {
-  BlockDecoder q4_0, q4_1, q5_0, q5_1, q8_0;                // blocks of 32 numbers
-  BlockDecoder q2_k, q3_k, q4_k, q5_k, q6_k, q8_k, iq4_xs;  // blocks of 256 numbers
-  BlockDecoder iq4_nl, mxfp4;                               // blocks of 32 numbers
+struct BlockFormat {
+  void (*decode)(const std::uint8_t* from, std::ptrdiff_t blocks, float* to);
+  float (*dot)(const std::uint8_t* from, std::ptrdiff_t blocks, const float* x);
 };
 
-// Decoders for the widest instruction set of this processor.
-const BlockDecoders& block_decoders();
+struct BlockFormats {
+  BlockFormat q4_0, q4_1, q5_0, q5_1, q8_0;                // blocks of 32 numbers
+  BlockFormat q2_k, q3_k, q4_k, q5_k, q6_k, q8_k, iq4_xs;  // blocks of 256 numbers
+  BlockFormat iq4_nl, mxfp4;                               // blocks of 32 numbers
+};
+
+// Formats for the widest instruction set of this processor.
+const BlockFormats& block_formats();
 
 }  // namespace attnscope::cpu

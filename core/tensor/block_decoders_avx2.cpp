@@ -1,2 +1,3 @@
-#define ATTNSCOPE_DECODERS block_decoders_avx2
+#define ATTNSCOPE_WIDTH 8
+#define ATTNSCOPE_FORMATS block_formats_avx2
 #include "core/tensor/block_decoders.inc"

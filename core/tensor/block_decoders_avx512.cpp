@@ -1,2 +1,3 @@
-#define ATTNSCOPE_DECODERS block_decoders_avx512
+#define ATTNSCOPE_WIDTH 16
+#define ATTNSCOPE_FORMATS block_formats_avx512
 #include "core/tensor/block_decoders.inc"

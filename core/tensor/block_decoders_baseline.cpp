@@ -1,2 +1,3 @@
-#define ATTNSCOPE_DECODERS block_decoders_baseline
+#define ATTNSCOPE_WIDTH 4
+#define ATTNSCOPE_FORMATS block_formats_baseline
 #include "core/tensor/block_decoders.inc"

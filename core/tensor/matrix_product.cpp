@@ -87,6 +87,17 @@ StoredRows stored_rows(const NarrowMatrix& b, Index row, Index rows, Index first
   return {scratch, count};
 }
 
+// Adds the dot products of x with the stored rows [first, last) of `b` to `to`, if the rows consist
+// of quantised blocks; these are not decoded to memory. False otherwise.
+bool add_block_dots(const float*, const Matrix&, Index, Index, float*) {
+  return false;
+}
+bool add_block_dots(const float* x, const NarrowMatrix& b, Index first, Index last, float* to) {
+  if (!b.transposed || !b.has_block_rows()) return false;
+  for (Index row = first; row < last && !is_stopping(); ++row) to[row] += b.dot(row, x);
+  return true;
+}
+
 // Computes rows [row, row_end) and columns [first, last), at most kMaxPanels panels, of C.
 template <class Right>
 void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
@@ -141,6 +152,24 @@ void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, 
   });
 }
 
+// Dot products of x with the stored rows [first, last) of `b`, added to `to`. `scratch` holds kDots
+// rows.
+template <class Right>
+void add_dots(const RowKernels& kernels, const float* x, Index size, const Right& b, Index first,
+              Index last, float* scratch, float* to) {
+  for (Index row = first; row < last && !is_stopping(); row += kDots) {
+    const Index count = std::min(kDots, last - row);
+    const StoredRows rows = stored_rows(b, row, count, 0, size, scratch);
+    float dots[kDots];
+    if (count == kDots) {
+      kernels.four_dots(x, rows.data, rows.stride, size, dots);
+    } else {
+      for (Index n = 0; n < count; ++n) dots[n] = kernels.dot(x, rows.data + n * rows.stride, size);
+    }
+    for (Index n = 0; n < count; ++n) to[row + n] += dots[n];
+  }
+}
+
 // Product for few rows of A. For each row of A, reads B in place and in order.
 template <class Right>
 void multiply_small(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
@@ -151,23 +180,12 @@ void multiply_small(const Matrix& a, const Right& b, float* c, Index c_stride, b
     for (Index t = 0; t < a.columns; ++t) row[static_cast<std::size_t>(t)] = *element(a, r, t);
     float* to = c + r * c_stride;
     parallel_for(b.columns, is_parallel ? panel_width : b.columns, [&](Index first, Index last) {
+      if (!add) std::fill(to + first, to + last, 0.0f);
+      if (add_block_dots(row.data(), b, first, last, to)) return;
       thread_local std::vector<float> scratch;
       scratch.resize(static_cast<std::size_t>(std::max(kDots * a.columns, last - first)));
-      if (!add) std::fill(to + first, to + last, 0.0f);
       if (b.transposed) {
-        for (Index x = first; x < last && !is_stopping(); x += kDots) {
-          const Index count = std::min(kDots, last - x);
-          const StoredRows rows = stored_rows(b, x, count, 0, a.columns, scratch.data());
-          float dots[kDots];
-          if (count == kDots) {
-            kernels.four_dots(row.data(), rows.data, rows.stride, a.columns, dots);
-          } else {
-            for (Index n = 0; n < count; ++n) {
-              dots[n] = kernels.dot(row.data(), rows.data + n * rows.stride, a.columns);
-            }
-          }
-          for (Index n = 0; n < count; ++n) to[x + n] += dots[n];
-        }
+        add_dots(kernels, row.data(), a.columns, b, first, last, scratch.data(), to);
         return;
       }
       for (Index t = 0; t < a.columns && !is_stopping(); ++t) {

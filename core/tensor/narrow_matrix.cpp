@@ -41,13 +41,26 @@ Tensor NarrowMatrix::to_tensor() const {
   return result;
 }
 
+Index NarrowMatrix::first_number(Index line) const {
+  const Index begin = offset + line * stride;
+  if (interleaved_rows == 0) return begin;
+  return stored_row(begin / stride, interleaved_rows) * stride + begin % stride;
+}
+
+bool NarrowMatrix::has_block_rows() const {
+  const Index block = block_size(dtype);
+  return is_quantised(dtype) && offset % block == 0 && (transposed ? rows : columns) % block == 0;
+}
+
+float NarrowMatrix::dot(Index line, const float* x) const {
+  const std::uint8_t* from = bytes + byte_count(dtype, first_number(line));
+  return dot_decoded(dtype, from, transposed ? rows : columns, x);
+}
+
 void NarrowMatrix::widen(Index line, Index first, Index count, float* to) const {
   constexpr Index kMaxBlock = 256;
   const Index block = block_size(dtype);
-  Index begin = offset + line * stride + first;
-  if (interleaved_rows > 0) {
-    begin = stored_row(begin / stride, interleaved_rows) * stride + begin % stride;
-  }
+  Index begin = first_number(line) + first;
   const auto bytes_at = [&](Index number) { return bytes + byte_count(dtype, number); };
   // Decodes `part` numbers of a block after the first `skipped`.
   const auto decode_part = [&](Index skipped, Index part) {

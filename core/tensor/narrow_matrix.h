@@ -29,6 +29,13 @@ struct NarrowMatrix {
   Tensor to_tensor() const;                                   // [rows, columns], as float32
   // Decodes numbers [first, first + count) of row `line` of the stored matrix.
   void widen(Index line, Index first, Index count, float* to) const;
+  // True if each row of the stored matrix consists of whole quantised blocks.
+  bool has_block_rows() const;
+  // Dot product of x with row `line` of the stored matrix. Requires has_block_rows().
+  float dot(Index line, const float* x) const;
+
+ private:
+  Index first_number(Index line) const;  // index in memory of the first number of a stored row
 };
 
 // See matrix_product.h.

@@ -5,10 +5,10 @@
 namespace attnscope::cpu {
 
 extern const RowKernels row_kernels_baseline;
-extern const BlockDecoders block_decoders_baseline;
+extern const BlockFormats block_formats_baseline;
 #ifdef ATTNSCOPE_X86
 extern const RowKernels row_kernels_avx2, row_kernels_avx512;
-extern const BlockDecoders block_decoders_avx2, block_decoders_avx512;
+extern const BlockFormats block_formats_avx2, block_formats_avx512;
 #endif
 
 #ifdef ATTNSCOPE_X86
@@ -57,12 +57,12 @@ const RowKernels& row_kernels() {
   return widest;
 }
 
-const BlockDecoders& block_decoders() {
+const BlockFormats& block_formats() {
 #ifdef ATTNSCOPE_X86
-  if (&row_kernels() == &row_kernels_avx512) return block_decoders_avx512;
-  if (&row_kernels() == &row_kernels_avx2) return block_decoders_avx2;
+  if (&row_kernels() == &row_kernels_avx512) return block_formats_avx512;
+  if (&row_kernels() == &row_kernels_avx2) return block_formats_avx2;
 #endif
-  return block_decoders_baseline;
+  return block_formats_baseline;
 }
 
 }  // namespace attnscope::cpu

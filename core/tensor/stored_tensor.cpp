@@ -14,17 +14,17 @@
 namespace attnscope {
 namespace {
 
-using Decoder = cpu::BlockDecoder cpu::BlockDecoders::*;
+using Format = cpu::BlockFormat cpu::BlockFormats::*;
 
 struct DTypeRow {
   DType dtype;
   std::string_view name;
   Index bytes;               // bytes of a block
   Index block = 1;           // numbers in a block
-  Decoder decode = nullptr;  // decoder of blocks
+  Format format = nullptr;   // of quantised blocks
   int scales[2] = {-1, -1};  // offsets of binary16 scales in a block
 };
-using Blocks = cpu::BlockDecoders;
+using Blocks = cpu::BlockFormats;
 constexpr std::array<DTypeRow, 29> kDTypes{{
     {DType::F32, "F32", 4},
     {DType::F16, "F16", 2},
@@ -124,7 +124,7 @@ std::string_view to_string(DType dtype) {
 }
 
 bool is_quantised(DType dtype) {
-  return dtype_row(dtype).decode != nullptr;
+  return dtype_row(dtype).format != nullptr;
 }
 
 Index block_size(DType dtype) {
@@ -142,9 +142,9 @@ Index byte_count(DType dtype, Index count) {
 
 void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* to) {
   const DTypeRow& row = dtype_row(dtype);
-  if (row.decode != nullptr) {
+  if (row.format != nullptr) {
     ensure(count % row.block == 0);
-    return (cpu::block_decoders().*row.decode)(from, count / row.block, to);
+    return (cpu::block_formats().*row.format).decode(from, count / row.block, to);
   }
   switch (dtype) {
     case DType::F32:
@@ -164,12 +164,18 @@ void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* t
   }
 }
 
+float dot_decoded(DType dtype, const std::uint8_t* from, Index count, const float* x) {
+  const DTypeRow& row = dtype_row(dtype);
+  ensure(row.format != nullptr && count % row.block == 0);
+  return (cpu::block_formats().*row.format).dot(from, count / row.block, x);
+}
+
 bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count) {
   const DTypeRow& row = dtype_row(dtype);
   bool finite = true;
   for (Index n = 0; n < count / row.block; ++n) {
     const std::uint8_t* at = from + n * row.bytes;
-    if (row.decode != nullptr) {
+    if (row.format != nullptr) {
       finite &= has_finite_scales(row, at);
     } else if (dtype == DType::F32) {
       finite &= std::isfinite(load<float>(at, 0));

@@ -53,6 +53,8 @@ Index byte_count(DType dtype, Index count);
 // Converts `count` numbers, a multiple of block_size(). Requires F32, F16, BF16, F64 or a quantised
 // format; `from` may be unaligned. Throws InputError for other formats.
 void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* to);
+// Dot product of x with `count` numbers, as if decoded. Requires a quantised format.
+float dot_decoded(DType dtype, const std::uint8_t* from, Index count, const float* x);
 // True if all numbers (F32, F16, BF16) or all scales of blocks (quantised formats) are finite.
 bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count);
 
