@@ -50,9 +50,10 @@ Encoding distance_aware_encoding() {
   e.group = "Factor by distance";
   e.equation = "sᵢⱼ = ReLU(qᵢ·kⱼ) / √d_k · f(α_a·|i − j|),   f(R) = (1 + e^β) / (1 + e^(β − R))";
   e.summary =
-      "The raw distance, weighted by a learned α per head, passes through a sigmoid that starts at "
-      "1 and saturates at 1 + e^β. It multiplies the content scores, of which a ReLU keeps only "
-      "the positive ones. A positive α favours distant keys, a negative one nearby keys.";
+      "The raw distance, weighted by a learned α per head, passes through a sigmoid that is 1 at "
+      "distance 0. It multiplies the content scores, of which a ReLU keeps only the positive ones. "
+      "A positive α favours distant keys: the factor levels off at 1 + e^β. A negative one favours "
+      "nearby keys: the factor falls to 0.";
   e.source = "Wu, Wu and Huang, 2020, DA-Transformer, arXiv:2010.06925";
   e.complexity = "O(1) per pair, and 2h weights";
   e.weights = {

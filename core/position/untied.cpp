@@ -31,7 +31,8 @@ Encoding untied_encoding() {
   e.summary =
       "Learned position vectors are not added to the tokens but scored separately, with their own "
       "projections: content with content, position with position, and the two scores are summed. A "
-      "head's preferences for words are thus not mixed with its preferences for positions.";
+      "head's preferences for words are thus not mixed with its preferences for positions. The "
+      "paper divides the sum of the two by √(2·d_k) instead of √d_k.";
   e.source = "Ke, He and Liu, 2020, Rethinking positional encoding, arXiv:2006.15595";
   e.complexity = "O(L²·d_k), twice the content product";
   e.absolute = true;

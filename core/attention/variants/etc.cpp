@@ -94,7 +94,8 @@ Variant etc_variant() {
       "The first n_g positions are a global input that summarises the long input after it. Long "
       "tokens see their neighbours and the global tokens; with segments, a long token sees only "
       "the global token of its own sentence or paragraph, which reflects the structure of the "
-      "text.";
+      "text. In the paper, global tokens are auxiliary tokens outside the text; here they are its "
+      "first n_g tokens.";
   v.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
   v.complexity = "O(n_g·L·d + L·w·d)";
   v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {

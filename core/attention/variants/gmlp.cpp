@@ -60,7 +60,7 @@ Variant gmlp_variant() {
   v.summary =
       "No attention at all: one learned matrix Ψ mixes positions, the same for every text, and a "
       "gate computed from each token scales the mixture. Its weights may be negative, so the map "
-      "is signed.";
+      "is signed. The paper multiplies by the gate itself; the sigmoid here is that of surveys.";
   v.source = "Liu et al., 2021, Pay attention to MLPs, arXiv:2105.08050";
   v.complexity = "O(L²·f)";
   v.inputs.needs = [](const Values&) {

@@ -208,8 +208,9 @@ Variant linformer_variant() {
       {.key = "share",
        .symbol = "",
        .label = "Shared by",
-       .help = "Sharing of projections: E and F for all heads of the layer, for each head, or one "
-               "matrix for keys and values.",
+       .help = "Sharing of projections: E and F for all heads of the layer (headwise in the paper), "
+               "for each head, or one matrix for keys and values of all heads (key-value). One "
+               "matrix for all layers (layerwise) is not available.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("layer"),
        .choices = {

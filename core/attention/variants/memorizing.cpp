@@ -163,7 +163,9 @@ Variant memorizing_variant() {
   v.summary =
       "Keys and values of the text so far are stored, far more than fit into attention, and each "
       "query retrieves the k most similar stored keys. A learned gate of each head mixes them with "
-      "ordinary local attention, so that names and definitions can be recalled verbatim.";
+      "ordinary local attention, so that names and definitions can be recalled verbatim. The paper "
+      "scales both keys and values to unit length and uses this attention in one layer, near the "
+      "top; here both can be chosen.";
   v.source = "Wu et al., 2022, Memorizing Transformers, arXiv:2203.08913";
   v.complexity = "O(L·(L + k)·d) and the search";
   v.causality.incremental = always;

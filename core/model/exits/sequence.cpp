@@ -10,7 +10,8 @@ ExitRule sequence_exits() {
   rule.equation = "q = softmax(x̄ W + b),   exit at arg maxₙ q(n)";
   rule.summary =
       "One exit layer for the whole sequence, chosen before the first layer from the mean of the "
-      "encoder output or, without an encoder, of the token vectors.";
+      "encoder output or, without an encoder, of the token vectors. In a decoder without an "
+      "encoder this mean contains later tokens, so that the choice is not causal.";
   choose_layer_once(rule, 0);
   return rule;
 }
