@@ -7,7 +7,8 @@
 namespace attnscope {
 namespace {
 
-constexpr float kMinWeight = 0.02f;  // smaller weights have no ribbon
+constexpr float kMinWeight = 0.02f;    // smaller weights have no ribbon
+constexpr double kLetterWidth = 1.25;  // cells: a wide letter reaches into its neighbours
 
 // S-shaped curve downwards that leaves and arrives vertically.
 Line ribbon(Point from, Point to, Colour colour, double thickness) {
@@ -56,12 +57,13 @@ void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
       key < 0 ? theme.background : blend(theme.background, head_colour(key), 0.15 + 0.75 * weight);
   page.add(FilledBox{box, ground, 0.15 * page.em()});
   const double size = page.legible(std::min(page.em(), 1.25 * p.cell));
-  page.add(
-      Text{{p.target_x(row), box.y + box.height / 2},
-           page.ellipsised(shown.numbers.labels[static_cast<std::size_t>(row)], size, box.width),
-           ink_on(ground),
-           size,
-           Align::Middle});
+  const std::string& label = shown.numbers.labels[static_cast<std::size_t>(row)];
+  const double max_width = label.size() == 1 ? kLetterWidth * p.cell : box.width;
+  page.add(Text{{p.target_x(row), box.y + box.height / 2},
+                page.ellipsised(label, size, max_width),
+                ink_on(ground),
+                size,
+                Align::Middle});
   if (row < shown.target.given) {  // prescribed, not generated
     page.add(Line{{{box.x, box.bottom() - 1}, {box.right(), box.bottom() - 1}}, theme.text, 2});
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -171,6 +172,33 @@ TEST_F(PresentationViewsTest, LabelsAreLegibleInTheLastRow) {
                  [&](const Session& session) { return walk.findings(session); });
   for (const View& v : views()) {
     EXPECT_TRUE(drawn_.contains(v.id)) << v.id;
+  }
+}
+
+// Cells of letters are narrower than the smallest "w".
+TEST_F(PresentationViewsTest, NarrowTargetShowsEveryLetter) {
+  const std::string target = "viertausenddreihunderteinundzwanzig";
+  Session session;
+  session.run.model = "numbers-additive";
+  session.run.text = "4321";
+  session.view.id = "alignment";
+  testing::ViewRun run(session);
+  const Findings findings = run.findings(session);
+  const ViewLayout layout =
+      lay_out_for_presentation(view("alignment"), {.trace = run.trace(),
+                                                   .session = session,
+                                                   .findings = findings,
+                                                   .canvas = {.width = 428,
+                                                              .height = 442,
+                                                              .theme = Theme::light(),
+                                                              .measure = file_text_measure()},
+                                                   .figure = {.framed = false}});
+  std::string drawn;
+  for (const Text& text : testing::texts(layout.list)) {
+    if (text.text.size() == 1) drawn += text.text;
+  }
+  for (const char letter : target) {
+    EXPECT_GE(std::ranges::count(drawn, letter), std::ranges::count(target, letter)) << letter;
   }
 }
 
