@@ -113,6 +113,7 @@ TEST_F(Generate, StopsAtEndToken) {
     "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1,
     "tie_word_embeddings": true, "eos_token_id": 0})",
                             tensors);
+  std::string notes;
   const auto generate_with_llama = [&](std::initializer_list<std::string> extra) {
     std::vector<std::string> command_line = {
         "generate", "--model", path("llama"), "--ids",          "1,2", "--temperature", "0",
@@ -120,12 +121,16 @@ TEST_F(Generate, StopsAtEndToken) {
     command_line.insert(command_line.end(), extra);
     const ProcessResult result = testing::run_process(kProgram, command_line);
     EXPECT_EQ(result.status, 0) << result.err;
+    notes = result.err;
     return Json::parse(read_file(path("made.json")));
   };
+  const std::string note = "the model ended the text at once; --ignore-end continues past its end";
   const Json object = generate_with_llama({});
   EXPECT_EQ(object["ids"], Json({0}));
   EXPECT_EQ(object["ended_by"], "end");
+  EXPECT_NE(notes.find(note), std::string::npos) << notes;
   EXPECT_EQ(generate_with_llama({"--ignore-end"})["ids"].size(), 5u);
+  EXPECT_EQ(notes.find(note), std::string::npos) << notes;
 }
 
 // Interrupts after the first output, however slow the machine is.

@@ -9,11 +9,13 @@
 #include "core/text/tokenizer.h"
 #include "tests/support/small_config.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/tokenizer_with_end.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::synthetic_trace;
+using testing::TokenizerWithEnd;
 
 TEST(Continuation, SamplesSameTokenForSameSeed) {
   const Trace trace = synthetic_trace(1, 1, 6);
@@ -31,22 +33,6 @@ TEST(Continuation, SamplesSameTokenForSameSeed) {
   EXPECT_THROW(sample_next_token(trace, 6, settings), InputError);
   EXPECT_THROW(sample_next_token(Trace(), 0, settings), InputError);
 }
-
-// Byte tokenizer with an end token.
-class TokenizerWithEnd : public Tokenizer {
- public:
-  explicit TokenizerWithEnd(std::int32_t end) : end_(end) {}
-  std::string kind() const override { return bytes_->kind(); }
-  std::int32_t vocabulary_size() const override { return bytes_->vocabulary_size(); }
-  std::vector<Token> encode(std::string_view text) const override { return bytes_->encode(text); }
-  std::string bytes(std::int32_t id) const override { return bytes_->bytes(id); }
-  bool is_special(std::int32_t id) const override { return id == end_; }
-  void save(const std::filesystem::path& folder) const override { bytes_->save(folder); }
-
- private:
-  std::shared_ptr<const Tokenizer> bytes_ = byte_tokenizer();
-  std::int32_t end_;
-};
 
 // The first token that the user asks for appears; later, an end token ends the text.
 TEST(Continuation, FirstTokenIsNoEndToken) {
