@@ -69,7 +69,8 @@ using CostProgress = std::function<void(const CostCurves&, double fraction)>;
 // (cost_refusal()), or if a variant fails at all lengths.
 CostCurves cost_curves(const CostRequest& request, const CostProgress& progress);
 
-// Reason why a variant has no cost curve: "custom: its pairs are drawn by hand"; else empty.
+// Reason why a variant has no cost curve, such as "custom: its pairs are drawn by hand and do not
+// depend on the length"; else empty.
 std::string cost_refusal(const Variant& variant);
 // Variants selected by default, with published sizes.
 std::vector<CostVariant> default_cost_variants();

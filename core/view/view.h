@@ -119,8 +119,8 @@ struct ViewLayout {
   std::function<Hit(Hit)> to_token_hit{};        // converts a hit on words to a hit on their tokens
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
   std::vector<Handle> handles{};  // later handles are above earlier ones; `list` draws them
-  std::string pending;  // computation in progress that may change the picture: "map 40 % exact";
-                        // empty: none
+  // Computation in progress that may change the picture: "map 40% exact, ..."; empty: none.
+  std::string pending;
   std::string refusal;  // reason for missing content, also drawn in `list`; empty: has content
 };
 

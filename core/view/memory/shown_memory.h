@@ -37,7 +37,8 @@ ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index 
 const char* slot_name(KeyKind kind);
 Colour slot_colour(KeyKind kind);
 
-// Kind and distance of a slot, if known: "memory, 12 tokens before the segment".
+// Kind of a slot and its distance, if known: "memory, 12 tokens before the segment"; for tokens of
+// the segment: "its own segment".
 std::string describe_slot_place(const ShownMemory& memory, Index column);
 
 // "31% of the weight goes to memory, 12% to compressed slots, 57% to its own segment".
