@@ -27,7 +27,7 @@ struct ErrorStudySettings {
 };
 
 // Finding "replaced". position: the token to replace, by default near the middle. by: id of the
-// replacement, by default the replaced id minus 1.
+// replacement, by default the replaced id minus 1, or 1 for id 0.
 struct ReplacementSettings {
   std::optional<Index> position{}, by{};
   bool operator==(const ReplacementSettings&) const = default;

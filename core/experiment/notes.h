@@ -10,8 +10,9 @@
 
 namespace attnscope {
 
-// Notes on weights that the checkpoint lacks, "untrained: the span of each head (span.z)", and on
-// choices that differ from training, "the model was trained with ..., not ...".
+// The checkpoint's notes, followed by notes on weights that it lacks, "untrained: the span of each
+// head (span.z)", and on choices that differ from training, "the model was trained with ..., not
+// ...".
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
 
 // Note on a text that is mostly split into bytes because the vocabulary is for another language;
@@ -21,8 +22,8 @@ std::string note_on_bytes(const Trace& trace);
 // Note on tokens that replace unknown words or characters of the text; empty without such tokens.
 std::string note_on_unknown_tokens(const Trace& trace);
 
-// Notes on rows that leak future tokens despite a causal mask, on empty memories and on omitted
-// data.
+// Notes on rows that leak future tokens despite a causal mask, on attention sinks, on empty
+// memories and on omitted data.
 std::vector<std::string> notes_on_attention(const Trace& trace);
 
 // Note on the mixture of predictions with retrieved tokens.

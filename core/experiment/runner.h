@@ -15,7 +15,9 @@ namespace attnscope {
 // Number of leading tokens in the preview of a run of `tokens` tokens; 0: no preview, because the
 // text is short. In a causal model, these rows do not depend on later tokens.
 Index preview_tokens(Index tokens);
-// Session of the preview; nullopt if the preview would not show a part of the complete picture.
+// Session of the preview; nullopt if there is none, or if it would not show a part of the complete
+// picture: inputs other than texts, targets, comparisons, interventions, zoomed maps, selected
+// segments, pins beyond the preview, and texts cut at their beginning.
 std::optional<Session> preview_session(const Session& session, Index tokens);
 
 class Runner {
