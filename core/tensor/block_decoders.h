@@ -23,7 +23,9 @@ struct BlockFormats {
   BlockFormat iq4_nl, mxfp4;                               // blocks of 32 numbers
 };
 
-// Formats for the widest instruction set of this processor.
-const BlockFormats& block_formats();
+struct RowKernels;  // core/tensor/row_kernels.h
+
+// Formats for the instruction set of these row kernels.
+const BlockFormats& block_formats(const RowKernels& kernels);
 
 }  // namespace attnscope::cpu

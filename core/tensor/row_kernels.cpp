@@ -57,10 +57,10 @@ const RowKernels& row_kernels() {
   return widest;
 }
 
-const BlockFormats& block_formats() {
+const BlockFormats& block_formats([[maybe_unused]] const RowKernels& kernels) {
 #ifdef ATTNSCOPE_X86
-  if (&row_kernels() == &row_kernels_avx512) return block_formats_avx512;
-  if (&row_kernels() == &row_kernels_avx2) return block_formats_avx2;
+  if (&kernels == &row_kernels_avx512) return block_formats_avx512;
+  if (&kernels == &row_kernels_avx2) return block_formats_avx2;
 #endif
   return block_formats_baseline;
 }

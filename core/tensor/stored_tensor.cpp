@@ -10,6 +10,7 @@
 #include "core/base/stop.h"
 #include "core/tensor/block_decoders.h"
 #include "core/tensor/half.h"
+#include "core/tensor/row_kernels.h"
 
 namespace attnscope {
 namespace {
@@ -117,6 +118,11 @@ bool has_finite_scales(const DTypeRow& row, const std::uint8_t* block) {
   return true;
 }
 
+const cpu::BlockFormat& block_format(const DTypeRow& row) {
+  static const cpu::BlockFormats& formats = cpu::block_formats(cpu::row_kernels());
+  return formats.*row.format;
+}
+
 }  // namespace
 
 std::string_view to_string(DType dtype) {
@@ -144,7 +150,7 @@ void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* t
   const DTypeRow& row = dtype_row(dtype);
   if (row.format != nullptr) {
     ensure(count % row.block == 0);
-    return (cpu::block_formats().*row.format).decode(from, count / row.block, to);
+    return block_format(row).decode(from, count / row.block, to);
   }
   switch (dtype) {
     case DType::F32:
@@ -167,7 +173,7 @@ void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* t
 float dot_decoded(DType dtype, const std::uint8_t* from, Index count, const float* x) {
   const DTypeRow& row = dtype_row(dtype);
   ensure(row.format != nullptr && count % row.block == 0);
-  return (cpu::block_formats().*row.format).dot(from, count / row.block, x);
+  return block_format(row).dot(from, count / row.block, x);
 }
 
 bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count) {
