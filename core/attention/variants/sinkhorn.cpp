@@ -140,7 +140,9 @@ Variant sinkhorn_variant() {
   v.summary =
       "The text is cut into blocks. A learned matrix, normalised alternately by rows and columns "
       "until it is nearly a permutation, sorts them. Each block attends to itself and to the block "
-      "(or mixture of blocks) sorted to its place. A low temperature makes the sorting sharp.";
+      "(or mixture of blocks) sorted to its place. A low temperature makes the sorting sharp. In "
+      "the paper a network predicts the matrix from the contents of the blocks; here it is the same "
+      "for every text.";
   v.source = "Tay et al., 2020, Sparse Sinkhorn attention, arXiv:2002.11296";
   v.complexity = "O(L·b·d + (L/b)²·b·d)";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
