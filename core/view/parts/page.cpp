@@ -73,18 +73,18 @@ std::string Page::fitting(const std::vector<std::string>& candidates, double siz
 std::vector<std::string> Page::wrapped(const std::string& text, double size, double max_width,
                                        std::size_t max_lines, bool bold) const {
   std::vector<std::string> lines;
-  std::string line, word, next_word;
+  std::string line, word;
   std::istringstream words(text);
-  words >> next_word;
-  while (!next_word.empty()) {
-    word = std::exchange(next_word, "");
-    while (words >> next_word && next_word == "·") word += " " + std::exchange(next_word, "");
+  const std::string separator = "·";
+  while (words >> word) {
     const std::string longer = line.empty() ? word : line + " " + word;
     if (width_of(longer, size, bold) <= max_width) {
       line = longer;
       continue;
     }
-    if (!line.empty()) lines.push_back(line);
+    if (line.ends_with(" " + separator)) line.erase(line.size() - separator.size() - 1);
+    if (!line.empty()) lines.push_back(std::exchange(line, ""));
+    if (word == separator) continue;
     while (width_of(word, size, bold) > max_width && character_count(word) > 1) {
       std::size_t count = character_count(word) - 1;
       while (count > 1 &&

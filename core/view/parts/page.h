@@ -33,7 +33,8 @@ class Page {
   // The first candidate that fits (longest first), else the last candidate, shortened.
   std::string fitting(const std::vector<std::string>& candidates, double size,
                       double max_width) const;
-  // Wraps at spaces, and inside words wider than a line. With more than `max_lines` lines, the last
+  // Wraps at spaces, and inside words wider than a line. Replaces a separator "·" by the end of the
+  // line if lines break next to it. With more than `max_lines` lines, the last
   // one ends in "…".
   std::vector<std::string> wrapped(const std::string& text, double size, double max_width,
                                    std::size_t max_lines = std::numeric_limits<std::size_t>::max(),

@@ -51,12 +51,14 @@ TEST_F(PageTest, LinesBreakAtSpaces) {
   EXPECT_EQ(page.wrapped("äö", 10, 1), (std::vector<std::string>{"ä", "ö"}));
 }
 
-TEST_F(PageTest, LinesDoNotBeginWithASeparator) {
+TEST_F(PageTest, LineBreaksReplaceSeparators) {
   const Page page(input_);
-  EXPECT_EQ(page.wrapped("model · Full · rotary", 10, 60),
-            (std::vector<std::string>{"model ·", "Full ·", "rotary"}));
-  EXPECT_EQ(page.wrapped("model · Full · rotary", 10, 70),
-            (std::vector<std::string>{"model · Full ·", "rotary"}));
+  for (const double width : {60.0, 70.0}) {
+    EXPECT_EQ(page.wrapped("model · Full · rotary", 10, width),
+              (std::vector<std::string>{"model · Full", "rotary"}));
+  }
+  EXPECT_EQ(page.wrapped("model · Full · rotary", 10, 45),
+            (std::vector<std::string>{"model", "Full", "rotary"}));
   EXPECT_EQ(page.wrapped("· one", 10, 100), (std::vector<std::string>{"· one"}));
 }
 
