@@ -232,7 +232,7 @@ void draw_bar_number(Page& page, const Chart& chart, double x, double value, con
 namespace {
 
 constexpr double kMinBarStep = 0.3;  // em: distance of bars, below which a map replaces them
-constexpr double kMinCell = 0.2;     // em: width of the map's cells
+constexpr double kMinCell = 0.15;    // em: width of the map's cells
 
 // Title of the bars' values, longest first.
 std::vector<std::string> value_titles(const SpanState& state) {

@@ -211,6 +211,14 @@ TEST(Span, OmitsMapsBeforeCurvesAndBars) {
   EXPECT_EQ(without_maps.handles.size(), 2u + 4);  // two handles of the curve, four bars of heads
 }
 
+TEST(Span, ShowsMapOfManyHeadsInNarrowPictures) {
+  const Trace trace = run_model({.length = 9, .layers = 48, .heads = 32, .kv_heads = 32});
+  LayoutOptions options;
+  options.width = 360;
+  const std::vector<Text> drawn = testing::texts(lay_out_view(trace, "span", options).list);
+  EXPECT_TRUE(std::ranges::any_of(drawn, [](const Text& text) { return text.text == "head"; }));
+}
+
 TEST(Span, ShowsMapInsteadOfThinBars) {
   const Trace trace = run_model({.length = 9, .layers = 30, .heads = 9, .kv_heads = 3});
   LayoutOptions options;
