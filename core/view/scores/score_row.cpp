@@ -125,16 +125,33 @@ std::string numbers_text(const Stage& stage, Index key) {
   return text;
 }
 
-// Writes the stage's name inside the chart if the y axis has no space for it. is_left: the numbers
-// of a key are at the right.
-void draw_stage_name(Page& page, const Chart& chart, const std::string& name, bool is_left) {
+// Largest value of the stage's bars between two x coordinates of the page.
+double highest_bar(const Chart& chart, const Stage& stage, double left, double right) {
+  double highest = 0;
+  for (const std::vector<double>& list : stage.values) {
+    for (std::size_t c = 0; c < list.size(); ++c) {
+      const auto x = static_cast<double>(c);
+      const bool is_between = chart.at_x(x + 1) > left && chart.at_x(x) < right;
+      if (is_between && std::isfinite(list[c])) highest = std::max(highest, list[c]);
+    }
+  }
+  return highest;
+}
+
+// Writes the stage's name inside the chart if the y axis has no space for it: on the left if the
+// numbers of a key are on the right, else on the side where the bars are lower.
+void draw_stage_name(Page& page, const Chart& chart, const Stage& stage, bool are_numbers_right) {
+  const std::string& name = stage.name;
   const double em = page.em(), size = page.small(), width = page.width_of(name, size);
   if (chart.empty() || page.fitting(chart.y.titles, size, chart.plot.height + 0.5 * em) == name) {
     return;
   }
   const double line_height = std::min(1.2 * size, chart.plot.height);
-  const double x = is_left ? chart.plot.x + 0.3 * em : chart.plot.right() - width - 0.7 * em;
-  const Box backdrop{x, chart.plot.y + 1, width + 0.4 * em, line_height - 2};
+  const double left = chart.plot.x + 0.3 * em, right = chart.plot.right() - width - 0.7 * em;
+  const bool is_left =
+      are_numbers_right || highest_bar(chart, stage, chart.plot.x, left + width + 0.4 * em) <
+                               highest_bar(chart, stage, right, chart.plot.right());
+  const Box backdrop{is_left ? left : right, chart.plot.y + 1, width + 0.4 * em, line_height - 2};
   page.add(FilledBox{backdrop, translucent(page.theme().background, 0.8)});
   page.faint_text({backdrop.x + 0.2 * em, backdrop.y + backdrop.height / 2}, name, size);
 }
@@ -152,8 +169,7 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSp
   }
   const bool has_mark = marked >= 0 && columns.contains(marked);
   const double mark_x = chart.at_x(static_cast<double>(marked) + 0.5);
-  draw_stage_name(page, chart, stage.name,
-                  has_mark && mark_x > chart.plot.x + chart.plot.width / 2);
+  draw_stage_name(page, chart, stage, has_mark && mark_x > chart.plot.x + chart.plot.width / 2);
   if (!has_mark) return;
   double longest = 0;  // value of the longest bar
   for (const std::vector<double>& list : stage.values) {

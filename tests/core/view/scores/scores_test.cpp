@@ -195,6 +195,25 @@ TEST(Scores, StageShowsTerms) {
   }
 }
 
+// The first query has its only bar on the left, the last one its bars on the right.
+TEST(Scores, NamesInLowChartsAvoidBars) {
+  const Trace trace = run_model({.variant = R"({"type": "local", "window": 1})", .length = 19});
+  LayoutOptions options;
+  options.settings = testing::settings_with("scores", R"({"show": "row"})");
+  for (const auto& [query, is_left] : {std::pair<Index, bool>{0, false}, {18, true}}) {
+    options.settings.pinned_query = query;
+    int names = 0;
+    for (options.height = 220; options.height < 500; options.height += 20) {
+      for (const Text& text : testing::texts(lay_out_view(trace, "scores", options).list)) {
+        if (text.text != "weight·‖v‖" || text.angle != 0) continue;
+        ++names;
+        EXPECT_EQ(text.at.x < options.width / 2, is_left) << query << ", " << options.height;
+      }
+    }
+    EXPECT_GT(names, 0) << query;
+  }
+}
+
 TEST(Scores, PointerReportsKey) {
   const Trace trace = run_model({});
   LayoutOptions options;
