@@ -66,12 +66,12 @@ class HeadPanels {
   // False on narrow pages, which show key labels only.
   bool draws_keys() const { return sum_.key_vectors.defined() && p_.scores.is_present(); }
   std::string quoted_query() const { return "“" + s_.numbers.label + "”"; }
-  // The first of "query “boat”", "“boat”" and "query" that fits.
-  std::string query_title(double width) const {
-    for (const std::string& title : {"query " + quoted_query(), quoted_query()}) {
+  // The first title that fits, else the last.
+  std::string fitting_title(const std::vector<std::string>& titles, double width) const {
+    for (const std::string& title : titles) {
       if (pen_.page().width_of(title, kLetters * u_, true) <= width) return title;
     }
-    return "query";
+    return titles.back();
   }
 
   void draw_panels() {
@@ -103,13 +103,17 @@ class HeadPanels {
     const double y = p_.formula_y;
     if (draws_keys()) {
       const double width = p_.label_width - (kPad + 0.3) * u_;
-      pen_.text({p_.keys.box.x + kPad * u_, y}, query_title(width), kLetters * u_, width,
-                Align::Start, theme().accent, true);
+      const std::string title =
+          fitting_title({"query " + quoted_query(), quoted_query(), "query"}, width);
+      pen_.text({p_.keys.box.x + kPad * u_, y}, title, kLetters * u_, width, Align::Start,
+                theme().accent, true);
       pen_.strip(strip_box(p_.keys, y, p_.label_width - kPad * u_), sum_.query, query_range_,
                  FlowSpace::Query, "query of " + s_.numbers.label, true);
     } else {
-      pen_.text({p_.keys.box.x + kPad * u_, y}, quoted_query() + " attends to", kLetters * u_,
-                inner(p_.keys), Align::Start, theme().accent, true);
+      const std::string title =
+          fitting_title({quoted_query() + " attends to", quoted_query()}, inner(p_.keys));
+      pen_.text({p_.keys.box.x + kPad * u_, y}, title, kLetters * u_, inner(p_.keys), Align::Start,
+                theme().accent, true);
     }
     if (has_scores()) draw_formula(p_.scores, y, score_formula(s_.tap));
     draw_formula(p_.softmax, y, weight_formula(s_.tap));

@@ -610,6 +610,20 @@ TEST(FlowView, NamesOfManyHeadsFit) {
   EXPECT_TRUE(has_selected);
 }
 
+TEST(FlowView, NarrowPicturesShortenTheTitleOfTheKeys) {
+  Trace trace = testing::run_model({.length = 12});
+  trace.tokens.back().label = "[SEP]";
+  LayoutOptions look;
+  look.width = 360;
+  look.height = 640;
+  look.settings.id = "flow";
+  const std::vector<Text> drawn = testing::texts(lay_out_view(trace, "flow", look).list);
+  EXPECT_TRUE(std::ranges::any_of(drawn, [](const Text& text) { return text.text == "“[SEP]”"; }));
+  for (const Text& text : drawn) {
+    EXPECT_FALSE(text.text.starts_with("“[SEP]” a") && text.text.ends_with("…")) << text.text;
+  }
+}
+
 // Texts name the colours of the theme.
 TEST(FlowView, NamesColoursOfTheme) {
   EXPECT_EQ(positive_colour_name(Theme::light()), "red");
