@@ -36,6 +36,10 @@ constexpr double kMinFlow = 1.8;               // em, height of the text: one li
 constexpr double kLargestRow = 1.9;            // em
 constexpr double kLargestColumn = 11;          // em
 constexpr double kMinPlot = 4;                 // em
+constexpr double kLongestLabel = 10;           // em
+constexpr double kUsualLabel = 5.5;            // em: a short word with its index
+constexpr double kLabelShare = 0.2;            // fraction of the shorter side for longer labels
+constexpr double kMaxLabelShare = 0.3;         // fraction of the width for usual labels
 constexpr double kLine = 1.5;                  // em, height of a line of text
 constexpr double kWordHeight = 1.05;           // em: cells at least this high show their prediction
 constexpr double kWordLine = 1.2;              // line height of a prediction, in its font size
@@ -44,6 +48,8 @@ constexpr double kMinRows = 4;                 // minimum number of rows if othe
 constexpr double kNoteLine = 1.2;              // em, height of the note about omitted rows
 constexpr double kMinMarked = 3;               // pixels: minimum size of cells whose exit is marked
 constexpr double kVeil = 0.6;                  // opacity of the veil over cells after an exit
+constexpr double kGoodWord = 4.5;              // em: width of cells that suffices for predictions
+constexpr double kWordPadding = 0.6;           // em: width of a cell without its prediction
 constexpr double kAgreement = 1.7;             // em: height of the row of shares below the cells
 constexpr double kAgreementGap = 0.3;          // em: space above that row
 constexpr double kMinHeightForAgreement = 20;  // em
@@ -128,10 +134,13 @@ class Depth {
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"after this token", "after", ""};
     if (is_masked_) m.rows.titles = {"in place of this token", "in place of", ""};
-    const double max_depth = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
+    // Labels of usual tokens fit even if the page is low.
+    const double usual = std::min(kUsualLabel * em(), kMaxLabelShare * inside.width);
+    const double max_depth = std::clamp(kLabelShare * std::min(inside.width, inside.height), usual,
+                                        kLongestLabel * em());
     m.left = axis_depth_left(page_, m.rows, max_depth);
     const double available = inside.width - m.left - colour_bar_width(page_);
-    columns_ = shown_layers(input_, layers(), available / em());
+    columns_ = shown_layers(input_, layers(), available / word_width());
     m.columns = layer_axis(trace_, columns_, layers());
     const double width =
         std::min(available, static_cast<double>(column_count()) * kLargestColumn * em());
@@ -160,6 +169,27 @@ class Depth {
       std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input_.interaction.pointer);
     }
     return true;
+  }
+
+  // Width of cells in which nine of ten predictions fit, among those of the last layer and among
+  // all, up to kGoodWord. Measures a sample of long texts.
+  double word_width() const {
+    constexpr Index kMaxMeasured = 256;
+    const auto usual_width = [&](Index first_layer) {
+      const Index cells = (layers() - first_layer) * length();
+      const Index step = 1 + cells / kMaxMeasured;
+      std::vector<double> widths;
+      for (Index n = 0; n < cells; n += step) {
+        const Index layer = first_layer + n / length();
+        const std::string label = token_label(trace_, lens().guess(layer, n % length()));
+        widths.push_back(page_.width_of(label, em(), layer == layers() - 1));
+      }
+      const auto rank = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() * 9 / 10);
+      std::ranges::nth_element(widths, rank);
+      return *rank;
+    };
+    const double width = std::max(usual_width(0), usual_width(layers() - 1));
+    return std::clamp(width + kWordPadding * em(), kMinWord * em(), kGoodWord * em());
   }
 
   Index column_count() const { return static_cast<Index>(columns_.size()); }
@@ -256,7 +286,8 @@ class Depth {
         if (layer > exit_of(i)) background = blend(background, page_.theme().background, kVeil);
         const std::string guess = token_label(trace_, lens().guess(layer, i));
         const double size = word_size * (is_punctuation(guess) ? kMarkSize : 1);
-        const std::string label = page_.ellipsised(guess, size, box.width - 0.6 * em(), agrees);
+        const std::string label =
+            page_.ellipsised(guess, size, box.width - kWordPadding * em(), agrees);
         page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
                        label,
                        translucent(ink_on(background), agrees ? 1 : 0.75),

@@ -120,8 +120,7 @@ std::vector<std::string> exit_headlines(const ShownExits& exits, const LogitLens
           agree + " agree, " + saved + " could be skipped"};
 }
 
-std::vector<Index> shown_layers(const ViewInput& input, Index layers, double width) {
-  constexpr double kGoodWord = 4.5;  // em: width of cells if layers are omitted
+std::vector<Index> shown_layers(const ViewInput& input, Index layers, double columns_that_fit) {
   const Values values = view_values(input.session.view, "depth");
   const auto columns = [&](Index step) {
     std::vector<Index> list;
@@ -132,9 +131,9 @@ std::vector<Index> shown_layers(const ViewInput& input, Index layers, double wid
     return list;
   };
   std::vector<Index> shown = columns(values.has("every") ? values.integer("every") : 1);
-  if (values.has("every") || static_cast<double>(layers) * kMinWord <= width) return shown;
+  if (values.has("every")) return shown;
   Index step = 1;
-  while (step < layers && kGoodWord * static_cast<double>(shown.size()) > width) {
+  while (step<layers&& static_cast<double>(shown.size())> columns_that_fit) {
     shown = columns(++step);
   }
   return shown;

@@ -30,9 +30,9 @@ std::vector<std::string> exit_headlines(const ShownExits& exits, const LogitLens
 
 inline constexpr double kMinWord = 2.5;  // em: minimum width of cells with a prediction
 
-// All layers if their predictions fit in `width` (em), else every n-th layer counted from the last
-// one, the first layer and the selected layer. Ascending.
-std::vector<Index> shown_layers(const ViewInput& input, Index layers, double width);
+// All layers if that many columns fit, else every n-th layer counted from the last one, the first
+// layer and the selected layer. Ascending.
+std::vector<Index> shown_layers(const ViewInput& input, Index layers, double columns_that_fit);
 // Titles and layer numbers of these columns; "2·0": layer 0 in step 2 of a recurrence over depth.
 TokenAxis layer_axis(const Trace& trace, const std::vector<Index>& columns, Index layers);
 

@@ -229,6 +229,28 @@ TEST(Layout, ViewsOfDeepModelsAreLegible) {
   }
 }
 
+// As on a stage, whose large text leaves little height.
+TEST(Layout, LowPicturesDoNotCutUsualLabels) {
+  Trace trace = testing::synthetic_trace(6, 2, 24);
+  for (TraceToken& token : trace.tokens) token.label = "␣home";
+  for (const char* id : {"map", "depth", "intervene", "compare", "lines"}) {
+    for (const auto& [width, height] : {std::pair{760.0, 430.0}, {900.0, 480.0}, {1000.0, 560.0}}) {
+      LayoutOptions look;
+      look.width = width;
+      look.height = height;
+      look.reference = &trace;
+      const ViewLayout layout = lay_out_view(trace, id, look);
+      ASSERT_EQ(layout.refusal, "") << id;
+      EXPECT_TRUE(testing::shows_text(layout.list, "home")) << id << ", " << width;
+      for (const Text& text : testing::texts(layout.list)) {
+        EXPECT_FALSE(text.text.ends_with("h…") || text.text.ends_with("o…") ||
+                     text.text.ends_with("m…"))
+            << id << ", " << width << ": " << text.text;
+      }
+    }
+  }
+}
+
 TEST(Layout, ViewsOfModelFamiliesAreLegible) {
   for (const testing::Family& family : testing::families()) {
     testing::ViewRun run(testing::family_session(family));

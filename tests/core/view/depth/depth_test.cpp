@@ -242,7 +242,7 @@ TEST(Depth, DeepModelShowsEveryNthLayer) {
   look.settings.layer = 16;
   const ViewLayout layout = lay_out_view(trace, "depth", look);
   EXPECT_EQ(testing::layout_error(layout.list), "");
-  EXPECT_LT(layout.columns, 16);
+  EXPECT_LT(layout.columns, 20);
   EXPECT_GT(layout.columns, 6);
   std::set<Index> layers;
   for (Index c = 0; c < layout.columns; ++c) {
@@ -262,6 +262,28 @@ TEST(Depth, DeepModelShowsEveryNthLayer) {
   EXPECT_NE(text.find("line: exits at a layer that is not shown"), std::string::npos) << text;
   set_view_value(look.settings, "depth", "every", Index{1});
   EXPECT_EQ(lay_out_view(trace, "depth", look).columns, 30);
+}
+
+TEST(Depth, ShowsAllLayersOnlyIfMostPredictionsFit) {
+  const Trace trace = synthetic_trace(24, 2, 24);
+  LayoutOptions look = look_with_threshold(0.3);
+  look.height = 900;
+  Index former_columns = 0;
+  for (const double width : {400.0, 700.0, 1000.0, 1300.0, 1600.0}) {
+    look.width = width;
+    const ViewLayout layout = lay_out_view(trace, "depth", look);
+    Index words = 0, cut = 0;
+    for (const Text& text : testing::texts(layout.list)) {
+      if (text.align != Align::Middle || !layout.plot.contains(text.at)) continue;
+      ++words;
+      cut += text.text.ends_with("…") ? 1 : 0;
+    }
+    EXPECT_EQ(words, 24 * layout.columns) << width;
+    EXPECT_LE(5 * cut, words) << width << ", " << layout.columns << " layers";
+    EXPECT_GE(layout.columns, former_columns) << width;
+    former_columns = layout.columns;
+  }
+  EXPECT_EQ(former_columns, 24);
 }
 
 // The legend's counts sum to the number of tokens, even if some layers have no space.
