@@ -15,6 +15,7 @@ constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // height around th
 constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
 constexpr double kNames = 0.95;                             // font size of names
+constexpr double kComfortableUnit = 1.1;                    // em
 constexpr double kSmallestLarge = 0.9;    // em; replaces kSmallestUnit if FlowShape::has_large_text
 constexpr double kEmbeddingWidth = 0.36;  // fraction of the row's width
 constexpr Index kMinKeys = 2, kUsualKeys = 6;  // number of key rows
@@ -75,16 +76,23 @@ class FlowPlacer {
   FlowPlacer(const Format& format, const FlowShape& shape, const Box& inside)
       : format_(format), shape_(shape), inside_(inside) {}
 
-  // Chooses the largest font that fits kUsualKeys keys, else the smallest font. Returns
-  // false if even the smallest font is too large.
+  // Chooses the largest font that fits kUsualKeys keys, else the smallest font. A font larger than
+  // kComfortableUnit must also leave space for the rows of the lower panels, so that a larger page
+  // does not show fewer layers. Returns false if even the smallest font is too large.
   bool find_unit(const Page& page) {
     const double smallest =
         std::max((shape_.has_large_text ? kSmallestLarge : kSmallestUnit) * page.em(),
                  page.legible(0) / kNames);
     const double height = inside_.height;
+    const double least_height = min_height(kUsualKeys);
+    const double full_height = least_height - format_.min_low + max_low_height();
+    const double unit =
+        shape_.has_large_text
+            ? height / least_height
+            : std::max(height / full_height,
+                       std::min(height / least_height, kComfortableUnit * page.em()));
     u_ = std::min({inside_.width / format_.min_width, kLargestUnit * page.em(),
-                   std::max(height / min_height(kUsualKeys),
-                            std::min(smallest, height / min_height(kMinKeys)))});
+                   std::max(unit, std::min(smallest, height / min_height(kMinKeys)))});
     return u_ >= smallest;
   }
 

@@ -610,6 +610,26 @@ TEST(FlowView, NamesOfManyHeadsFit) {
   EXPECT_TRUE(has_selected);
 }
 
+// In windows of 1280 x 800, 1600 x 1000 and 1920 x 1080.
+TEST(FlowView, LargerPagesDoNotShowFewerRows) {
+  const Trace trace = testing::run_model({.length = 24, .layers = 30, .heads = 9, .kv_heads = 3});
+  LayoutOptions look;
+  look.framed = false;
+  look.settings.id = "flow";
+  look.settings.layer = 2;
+  std::ptrdiff_t former_rows = 0;
+  for (const auto& [width, height] : {std::pair{640.0, 605.0}, {960.0, 800.0}, {1280.0, 880.0}}) {
+    look.width = width;
+    look.height = height;
+    const std::vector<Text> drawn = testing::texts(lay_out_view(trace, "flow", look).list);
+    const auto rows = std::ranges::count_if(drawn, [](const Text& text) {
+      return text.text.starts_with("layer ") || text.text.starts_with("head ");
+    });
+    EXPECT_GE(rows, former_rows) << width;
+    former_rows = rows;
+  }
+}
+
 TEST(FlowView, NarrowPicturesShortenTheTitleOfTheKeys) {
   Trace trace = testing::run_model({.length = 12});
   trace.tokens.back().label = "[SEP]";
