@@ -53,6 +53,39 @@ TEST(TokenAxis, MoreKeysThanTokensAreNumbered) {
   EXPECT_EQ(key_axis(trace, trace.attention[0]).labels, (std::vector<std::string>{"0", "1", "2"}));
 }
 
+// A font in which "2" is twice as wide as other characters.
+class WideTwoMeasure : public TextMeasure {
+ public:
+  double width(const std::string& text, double size, bool) const override {
+    return size / 2 * static_cast<double>(text.size() + std::ranges::count(text, '2'));
+  }
+};
+
+TEST(TokenAxis, LabelsWithWideIndicesAreWhole) {
+  Trace trace = testing::synthetic_trace(1, 1, 24);
+  for (TraceToken& token : trace.tokens) token.label = "home";
+  Session session;
+  session.view.id = "map";
+  const WideTwoMeasure measure;
+  int whole = 0;
+  for (const double height : {300.0, 360.0, 420.0}) {
+    const ViewLayout layout = view("map").lay_out({.trace = trace,
+                                                   .session = session,
+                                                   .canvas = {.width = 700,
+                                                              .height = height,
+                                                              .font_size = 13,
+                                                              .theme = Theme::light(),
+                                                              .measure = measure}});
+    for (const Text& text : testing::texts(layout.list)) {
+      if (text.text.starts_with("2")) {
+        EXPECT_FALSE(text.text.ends_with("…")) << text.text;
+      }
+      whole += text.text == "22 home" ? 1 : 0;
+    }
+  }
+  EXPECT_GT(whole, 0);
+}
+
 // Horizontal or vertical labels are never cut if the page has space for them.
 TEST(TokenAxis, LabelsAreWholeAtAnySize) {
   for (Index length = 2; length <= 24; ++length) {
