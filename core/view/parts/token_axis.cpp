@@ -19,7 +19,6 @@ constexpr double kAxisGap = 0.45;        // em between plot and labels, with a t
 constexpr double kCornerLine = 1.1;      // em from line to line in the corner between axes
 constexpr double kLevelGap = 0.5;        // em between horizontal labels
 constexpr double kMinVertical = 0.1;     // em, minimum extra depth of vertical labels
-constexpr double kKerning = 0.05;        // em: tolerance for the width of an index before its label
 constexpr Index kFewLabels = 16;     // more labels are likely thinned, and then show their index
 constexpr Index kMaxMeasured = 512;  // labels, evenly sampled
 
@@ -53,19 +52,17 @@ std::vector<std::string> axis_titles(const Trace& trace, const char* role, const
 
 TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
   const Index step = 1 + axis.count() / kMaxMeasured;
-  double label = page.em(), digit = 0;
+  double label = page.em(), whole = 0;
   for (Index i = 0; i < axis.count(); i += step) {
-    label = std::max(label, page.width_of(axis.labels[static_cast<std::size_t>(i)], page.em()));
+    const std::string& text = axis.labels[static_cast<std::size_t>(i)];
+    label = std::max(label, page.width_of(text, page.em()));
+    whole = std::max(whole, page.width_of(std::to_string(i) + " " + text, page.em()));
   }
   const bool numbers = axis.count() > 0 && axis.labels.back() == std::to_string(axis.count() - 1);
   if (numbers) return {label, label};
-  // Digits differ in width: "22 home" may be wider than "24 home".
-  for (char c = '0'; c <= '9'; ++c) {
-    digit = std::max(digit, page.width_of(std::string(1, c), page.em()));
-  }
-  const auto digits = static_cast<double>(std::to_string(axis.count()).size());
-  const double gap = page.width_of(" ", page.em()) + kKerning * page.em();
-  return {label, label + digits * digit + gap};
+  // "22 home" may be wider than "24 " and "home", because of its digits and of kerning.
+  const double index = page.width_of(std::to_string(axis.count()) + " ", page.em());
+  return {label, std::max(label + index, whole)};
 }
 
 // Width of the widest label, up to `max_width`; with its index if labels are thinned out.
