@@ -121,14 +121,20 @@ void replace_empty_view(State& state) {
   const View& shown_view = view(state.session->view.id);
   const std::string initial = initial_view(*state.run.trace->config, state.session->run);
   const bool shows_only_start = shown_view.id == "map" && initial != "map";
-  if (shown_view.objection(*state.run.trace).empty() && !shows_only_start) return;
+  const std::string objection = shown_view.objection(*state.run.trace);
+  if (objection.empty() && !shows_only_start) return;
   const std::string recommended =
       shows_only_start ? initial : recommended_view(read_card(*state.session));
   const View& next = view(recommended.empty() ? "map" : recommended);
   if (next.id == shown_view.id || (!next.objection(*state.run.trace).empty())) return;
   state.session.edit().view.id = next.id;
   state.history.amend(state.session.snapshot());
-  if (!has_model_changes(state)) return;
+  if (!has_model_changes(state)) {  // the view was requested at the start or by a file
+    if (!objection.empty()) {
+      state.notify("Showing " + next.label + " instead of " + shown_view.label + ": " + objection);
+    }
+    return;
+  }
   std::string& text = state.selection.model_changes->text;
   text += (text.empty() ? "the view " : ", the view ") + next.label;
 }

@@ -108,6 +108,24 @@ TEST_F(ModelSelectionTest, ReplacesOnlyViewsWithoutContent) {
   EXPECT_EQ(state_.history.undo()->view.id, "rope");
 }
 
+// As with the options --model and --view, or a session file.
+TEST_F(ModelSelectionTest, ReportsReplacedViewOfTheStart) {
+  state_.session.edit().view.id = "steps";
+  state_.history.record(state_.session.snapshot(), 1);
+  state_.selection.has_checked_view = false;
+  run();
+  EXPECT_EQ(state_.session->view.id, "map");
+  ASSERT_EQ(state_.notices.size(), 1u);
+  EXPECT_TRUE(state_.notices[0].text.starts_with("Showing Map instead of Steps: "))
+      << state_.notices[0].text;
+  EXPECT_FALSE(state_.notices[0].error);
+  state_.session.edit().view.id = "grid";
+  state_.selection.has_checked_view = false;
+  run();
+  EXPECT_EQ(state_.session->view.id, "grid");
+  EXPECT_EQ(state_.notices.size(), 1u);
+}
+
 // Models of other layouts have no configuration before their first run.
 TEST_F(ModelSelectionTest, MapOfStartTokenIsReplacedByAlignment) {
   choose_model(state_, "numbers");
