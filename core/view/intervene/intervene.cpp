@@ -227,6 +227,10 @@ class InterveneLayout {
     } else {
       panels.height = division.panel_fraction * space.height;
       panels_ = place_row(page_, panels, content);
+      if (lack_of(panels_) > 0) {  // too narrow for bars beside the switches
+        PanelLayout column = place_column(page_, panels, content);
+        if (lack_of(column) < lack_of(panels_)) panels_ = std::move(column);
+      }
       const double panels_height = panels_.bottom - panels.y;
       move_down(panels_, space.bottom() - panels_.bottom);
       maps_.height -= panels_height + kGap * em();

@@ -140,6 +140,21 @@ TEST_F(Intervene, ShowsChangeOfStatesWithoutPredictions) {
   EXPECT_FALSE(testing::shows_text(layout().list, "cosine"));
 }
 
+TEST_F(Intervene, NarrowPicturesStackAllPanels) {
+  options_.framed = true;
+  options_.width = 360;
+  options_.height = 858;  // of figures without a requested height
+  for (const auto& [layers, heads] : {std::pair<Index, Index>{30, 9}, {24, 16}}) {
+    const Trace trace = synthetic_trace(layers, heads, 24);
+    const DisplayList list = lay_out_view(trace, "intervene", options_).list;
+    EXPECT_EQ(testing::layout_error(list), "") << layers;
+    EXPECT_FALSE(testing::shows_text(list, "o space for")) << layers;
+    for (const char* part : {"Switches", "Perplexity", " → "}) {
+      EXPECT_TRUE(testing::shows_text(list, part)) << layers << " " << part;
+    }
+  }
+}
+
 TEST_F(Intervene, OmitsPanelsOnlyIfShrinkingIsNotEnough) {
   const auto contains_text = [](const ViewLayout& drawn, const std::string& part) {
     const std::vector<Text> drawn_texts = testing::texts(drawn.list);
