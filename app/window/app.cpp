@@ -269,7 +269,8 @@ void App::run_once() {
   if (is_hint_due) frames_left_ = kSettleFrames;  // ImGui hides a new tooltip in its first frame
   const bool has_expired_notice = std::ranges::any_of(
       state_.notices, [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
-  if (update_tasks(state_) || update_tour(state_)) frames_left_ = kSettleFrames;
+  if (update_tasks(state_) || update_tour(state_, ImGui::IsMouseDown(ImGuiMouseButton_Left)))
+    frames_left_ = kSettleFrames;
   panels_.steps->update(state_.step_pictures);
   if (take_outcome() || input_.pending() || has_expired_notice) frames_left_ = kSettleFrames;
   if (fade_.is_active()) frames_left_ = std::max(frames_left_, 1);

@@ -19,9 +19,9 @@ constexpr const char* kLocal = "local";
 constexpr const char* kWindow = "window";  // parameter of Local window
 
 // Seconds for which the result of an act must stay unchanged: the pointer rests, the word is
-// complete.
+// complete, the narrow window was seen.
 constexpr double rest_seconds(TourMove move) {
-  return move == TourMove::Point ? 0.5 : move == TourMove::Change ? 1.2 : 0.8;
+  return move == TourMove::Point ? 0.5 : move == TourMove::Change ? 1.2 : 2.5;
 }
 
 // Result of the act so far; nullopt: nothing done yet.
@@ -42,6 +42,7 @@ std::optional<std::string> result_of(const State& state, TourMove move) {
   const std::optional<Choice>& variant = state.session->run.variant;
   if (!tour.local || !variant || variant->id != kLocal || variant == tour.local)
     return std::nullopt;
+  if (!state.is_current()) return std::nullopt;
   return std::to_string(variant->values.integer(kWindow));
 }
 
@@ -136,7 +137,7 @@ void finish_tour(State& state) {
   state.tour.opens_pair = true;
 }
 
-bool update_tour(State& state) {
+bool update_tour(State& state, bool is_pressed) {
   Tour& tour = state.tour;
   if (!tour.is_on) return tour.opens_pair && open_pair(state);
   if (state.lesson.lesson != nullptr || state.presentation.is_on || !state.settings.panels) {
@@ -148,8 +149,13 @@ bool update_tour(State& state) {
     tour.act.reset();
     return false;
   }
+  // A visitor who changes a word at once need not point first.
+  const bool skips_pointing =
+      kTourMoves[tour.move] == TourMove::Point && result_of(state, TourMove::Change);
+  if (skips_pointing) ++tour.move;
   const TourMove move = kTourMoves[tour.move];
-  std::optional<std::string> act = result_of(state, move);
+  std::optional<std::string> act;
+  if (move != TourMove::Drag || !is_pressed) act = result_of(state, move);
   if (act != tour.act) {
     tour.act = std::move(act);
     tour.act_since = state.seconds;
@@ -162,7 +168,9 @@ bool update_tour(State& state) {
   if (can_continue) return true;
   finish_tour(state);
   state.notify(
-      "Done. A bright cell: the word of the row attends strongly to the word of the column.");
+      "Done; attention is as before. A bright cell: the word of the row attends strongly to the "
+      "word "
+      "of the column.");
   return true;
 }
 

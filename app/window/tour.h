@@ -45,8 +45,9 @@ void end_tour(State& state);
 // Ends the tour and opens Map, which marks a salient pair as soon as the run is complete.
 void finish_tour(State& state);
 // Call before each frame: starts the animation once the run is complete, moves on to the next card
-// when an act is done, and marks the pair after the tour. Returns true if cards or pair changed.
-bool update_tour(State& state);
+// when an act is done, and marks the pair after the tour. is_pressed: a mouse button is down; a drag
+// ends with its release. Returns true if cards or pair changed.
+bool update_tour(State& state, bool is_pressed = false);
 // Time at which the current act is complete if it does not change; negative: no act.
 double tour_deadline(const State& state);
 // True if the tour is on and no dialog is open. Then no key runs an action, except Escape and

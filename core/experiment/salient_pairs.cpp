@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kMaxPerHead = 8;  // candidates per head
 constexpr double kKindFactor = 2;       // factor of induction, brackets and pronouns
 constexpr double kMaxOtherShare = 0.5;  // maximum of other_weight / weight
+constexpr double kNamedShare = 0.5;     // max_other / weight above which sentence() names the word
 constexpr Index kFirstWord = 0;         // first word, often an attention sink
 
 // True if a word is more than punctuation; tokens without text count as words.
@@ -173,11 +174,33 @@ class PairSearch {
         if (!may_pair(query, key)) continue;
         const double score = base_score * kind_factor(query, key);
         if (!(score > score_limit)) continue;
-        insert({{}, row, c, gap, false, weight, other_weight, other_heads, score}, query, key,
-               best);
+        SalientPair pair;
+        pair.query = row;
+        pair.key = c;
+        pair.words = gap;
+        pair.weight = weight;
+        pair.other_weight = other_weight;
+        pair.other_heads = other_heads;
+        pair.score = score;
+        insert(std::move(pair), query, key, best);
       }
     }
+    for (SalientPair& pair : best) {
+      add_strongest_other(tap, weights, keys[static_cast<std::size_t>(pair.key)], pair);
+    }
     return best;
+  }
+
+  // Finds the word that gives the pair's key most, besides the pair's query and the key itself.
+  void add_strongest_other(const AttentionTap& tap, const Tensor& weights, Index key,
+                           SalientPair& pair) const {
+    for (Index row = 0; row < weights.dim(0); ++row) {
+      const auto weight = static_cast<double>(weights(row, pair.key));
+      const Index query = trace_.token_index(tap.query_rows, weights.dim(0), row);
+      if (row == pair.query || query == key || !(weight > pair.max_other)) continue;
+      pair.max_other = weight;
+      pair.max_word = word_name(word(query));
+    }
   }
 
   void insert(SalientPair pair, Index query, Index key, std::vector<SalientPair>& best) const {
@@ -301,7 +324,9 @@ std::string salient_pairs_refusal(const Trace& trace) {
 
 std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress) {
-  return select_diverse(search(trace, progress), max_pairs);
+  std::vector<SalientPair> pairs = select_diverse(search(trace, progress), max_pairs);
+  std::ranges::stable_partition(pairs, std::not_fn(is_exceeded));
+  return pairs;
 }
 
 std::optional<SalientPair> most_salient_pair(const Trace& trace, Index query) {
@@ -326,14 +351,22 @@ void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& 
   if (pair.is_merged) settings.words = true;
 }
 
+bool is_exceeded(const SalientPair& pair) {
+  return pair.max_other > pair.weight;
+}
+
 std::string sentence(const SalientPair& pair) {
   const std::string query = "“" + pair.query_word + "”", key = "“" + pair.key_word + "”";
   std::string text = query + " looks at ";
   if (pair.kind == PairKind::SameWord) text += pair.words > 0 ? "the earlier " : "the later ";
   text += key;
   if (pair.kind == PairKind::Induction) text += ", which followed the earlier " + query + ",";
-  return text + " with " + percent(pair.weight) + "; the other words give " + key + " " +
-         percent(pair.other_weight) + " on average";
+  text += " with " + percent(pair.weight) + "; the other words give " + key + " " +
+          percent(pair.other_weight) + " on average";
+  if (pair.max_other > kNamedShare * pair.weight) {
+    text += ", “" + pair.max_word + "” " + percent(pair.max_other);
+  }
+  return text;
 }
 
 }  // namespace attnscope

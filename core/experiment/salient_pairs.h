@@ -30,8 +30,12 @@ struct SalientPair {
   bool is_merged = false;    // a word has several tokens: the weights exist only with merged words
   double weight = 0;         // attention between the words, see core/analysis/words.h
   double other_weight = 0;   // mean over the other queries that may see the key
-  double other_heads = 0;    // mean of this pair over the other heads of its group; 0: no others
-  double score = 0;          // see find_salient_pairs()
+  // Largest weight on the key of another query, the key's own word excluded, and that query's word;
+  // 0 and empty without another query.
+  double max_other = 0;
+  std::string max_word{};
+  double other_heads = 0;  // mean of this pair over the other heads of its group; 0: no others
+  double score = 0;        // see find_salient_pairs()
   PairKind kind = PairKind::Distant;
   std::string query_word{}, key_word{};  // "she", "girl"
 };
@@ -45,7 +49,8 @@ inline constexpr Index kMaxSalientTokens = 1024;
 // Reason why a run has no salient pairs, in one sentence; empty if it may have some.
 std::string salient_pairs_refusal(const Trace& trace);
 
-// Finds at most `max_pairs` pairs, most salient first. The score of query q and key k is
+// Finds at most `max_pairs` pairs, most salient first; pairs with a key that another word attends
+// to more come last. The score of query q and key k is
 //   (a_qk - max(mean_i a_ik, mean_i a_i,i-q+k, mean_g a_qk^g))
 //     ln(1 + |words|) ln(1 + bits_k) factor:
 // the contrast with the other queries i that may see the key, with the other queries at the same
@@ -68,7 +73,11 @@ std::optional<SalientPair> most_salient_pair(const Trace& trace, Index query);
 // merged, so that the pinned cell has the pair's weight.
 void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings);
 
-// "“she” looks at “girl” with 87%; the other words give “girl” 3.9% on average".
+// True if another word attends to the key more than the query does.
+bool is_exceeded(const SalientPair& pair);
+
+// "“she” looks at “girl” with 87%; the other words give “girl” 3.9% on average", and the word that
+// gives most if that is more than half of the pair's weight: ", “the” 95%".
 std::string sentence(const SalientPair& pair);
 
 }  // namespace attnscope

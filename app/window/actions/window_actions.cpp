@@ -188,7 +188,7 @@ void add_help_actions(std::vector<Action>& list) {
                   "All commands…",
                   "Find a command, variant, encoding, model, lesson or sample by its name.",
                   Menu::Help,
-                  {{"P", true}},
+                  {{"P", true}, {"K", true}},
                   [](State& s) {
                     s.dialogs.palette = {};
                     s.dialogs.palette.open = true;

@@ -61,7 +61,8 @@ void update_weights(const State::PointedHead& pointed, Index query, PairCache::R
   cache = {pointed.trace, pointed.ref, query, pointed.tap->rows(pointed.head, query, 1)};
 }
 
-void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
+void draw_chips(Ui& ui, const std::string& query, const std::string& key, bool is_allowed = true) {
+  const char* verb = is_allowed ? "attends to" : "may not attend to";
   // Continues the line of the previous item if there is room.
   const auto continue_line = [](float width) {
     const float right = ImGui::GetContentRegionMax().x + ImGui::GetWindowPos().x;
@@ -71,9 +72,9 @@ void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
   const float max_width = ImGui::GetContentRegionAvail().x;
   chip(ui, query, ui.look->query, ui.look->on_accent);
   hint(ui, query);
-  continue_line(ImGui::CalcTextSize("attends to").x);
+  continue_line(ImGui::CalcTextSize(verb).x);
   ImGui::AlignTextToFramePadding();
-  ImGui::TextColored(ui.look->faint, "attends to");
+  ImGui::TextColored(ui.look->faint, "%s", verb);
   continue_line(chip_width(ui, key, max_width));
   chip(ui, key, ui.look->key, ui.look->on_accent);
   hint(ui, key);
@@ -98,11 +99,16 @@ void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head,
   draw_fact(ui, "Score", brief(pair->score), "Input of the softmax.");
 }
 
-void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit, bool is_forbidden) {
+// Index of the pattern's rule that admits the pair; -1: not allowed.
+int rule_of(const AttentionTap& tap, Index head, const Hit& hit) {
   const Pattern& pattern = *tap.result.pattern;
-  const int rule = pattern.rule(pattern.heads() == 1 ? 0 : head, hit.query, hit.key);
+  return pattern.rule(pattern.heads() == 1 ? 0 : head, hit.query, hit.key);
+}
+
+void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit, bool is_forbidden) {
+  const int rule = rule_of(tap, head, hit);
   if (rule >= 0) {
-    draw_fact(ui, "Allowed by", pattern.rules()[static_cast<std::size_t>(rule)],
+    draw_fact(ui, "Allowed by", tap.result.pattern->rules()[static_cast<std::size_t>(rule)],
               "Rule of the attention pattern that admits this pair.");
     return;
   }
@@ -364,7 +370,7 @@ void draw_pair(Ui& ui, const State& state, PairCache& cache) {
   }
   const auto weight = static_cast<double>(weights[hit->key]);
   draw_chips(ui, ui.shown_label(query_label(*trace, *tap, hit->query)),
-             ui.shown_label(key_label(*trace, *tap, hit->key)));
+             ui.shown_label(key_label(*trace, *tap, hit->key)), rule_of(*tap, head, *hit) >= 0);
   draw_fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
             "Positions, counted from 0.");
   if (shows_altered_positions(state, *tap)) {

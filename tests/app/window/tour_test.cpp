@@ -117,7 +117,15 @@ TEST_F(TourTest, CardsWaitForUserActions) {
   EXPECT_FALSE(wait(60));
   state_.session.edit().run.variant->values.set("window", Index{7});
   update_tour(state_);
-  EXPECT_TRUE(wait(1));
+  EXPECT_FALSE(wait(60));  // the run does not show the window yet
+  run();
+  for (int n = 0; n < 3; ++n) {  // the mouse button is down
+    state_.seconds += 60;
+    EXPECT_FALSE(update_tour(state_, true));
+  }
+  update_tour(state_);
+  EXPECT_FALSE(wait(1));
+  EXPECT_TRUE(wait(2));
   EXPECT_FALSE(state_.tour.is_on);
   EXPECT_FALSE(state_.view.play.is_on);
   EXPECT_FALSE(state_.session->run.variant.has_value());
@@ -128,6 +136,17 @@ TEST_F(TourTest, CardsWaitForUserActions) {
   const SalientPair* pair = shown_salient_pair(state_);
   ASSERT_NE(pair, nullptr);
   EXPECT_EQ(state_.session->view.pinned_query, pair->query);
+}
+
+TEST_F(TourTest, ChangedWordNeedsNoPointing) {
+  start_tour(state_);
+  finish_search();
+  state_.session.edit().run.text += " late";
+  run();
+  EXPECT_FALSE(wait(0.1));
+  EXPECT_EQ(state_.tour.move, 1U);
+  EXPECT_TRUE(wait(2));
+  EXPECT_EQ(state_.tour.move, 2U);
 }
 
 TEST_F(TourTest, EndingRestoresVariant) {

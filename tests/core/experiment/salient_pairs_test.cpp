@@ -96,6 +96,22 @@ TEST_F(SalientPairs, ColumnThatAttractsAllQueriesNeverWins) {
   EXPECT_EQ(best_pairs[0].key, 3);
 }
 
+TEST_F(SalientPairs, ExceededPairsComeLast) {
+  set(0, 7, 2, 0.6F);
+  set(0, 5, 2, 0.7F);
+  set(1, 6, 4, 0.1F);
+  trace_.tokens[4].bytes = "and";
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 3u);
+  EXPECT_EQ(best_pairs[0].query, 5);
+  EXPECT_EQ(best_pairs[1].key, 4);
+  EXPECT_EQ(best_pairs[2].query, 7);
+  EXPECT_FALSE(is_exceeded(best_pairs[0]));
+  EXPECT_TRUE(is_exceeded(best_pairs[2]));
+  EXPECT_EQ(sentence(best_pairs[2]),
+            "“lamp” looks at “saw” with 60%; the other words give “saw” 14% on average, “she” 70%");
+}
+
 TEST_F(SalientPairs, IncludesPairsOfBrackets) {
   trace_.tokens[2].bytes = "(";
   trace_.tokens[4].bytes = ")";
@@ -105,7 +121,7 @@ TEST_F(SalientPairs, IncludesPairsOfBrackets) {
   ASSERT_EQ(best_pairs.size(), 1u);
   EXPECT_EQ(best_pairs[0].kind, PairKind::Bracket);
   EXPECT_EQ(sentence(best_pairs[0]),
-            "“)” looks at “(” with 60%; the other words give “(” 14% on average");
+            "“)” looks at “(” with 60%; the other words give “(” 14% on average, “took” 70%");
   trace_.tokens[4].bytes = "]";  // of another kind
   EXPECT_TRUE(pairs().empty());
 }
@@ -263,7 +279,8 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
       if (other.second == pair.second) remaining /= 2;
     }
   }
-  const auto best_pairs = pairs();
+  auto best_pairs = pairs();
+  std::ranges::sort(best_pairs, std::ranges::greater{}, &SalientPair::score);  // also exceeded ones
   ASSERT_EQ(best_pairs.size(), 8u);
   for (std::size_t n = 0; n < 8; ++n) {
     EXPECT_EQ(best_pairs[n].query, order[n].first) << n;
