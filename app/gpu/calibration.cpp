@@ -117,8 +117,8 @@ double shared_memory_ratio(ComputeBackend& gpu) {
   return ratio;
 }
 
-std::optional<double> read_time_ratio(const Backend& a, const Backend& b,
-                                      const std::optional<std::filesystem::path>& file) {
+std::optional<double> stored_time_ratio(const Backend& a, const Backend& b,
+                                        const std::optional<std::filesystem::path>& file) {
   if (!file) return std::nullopt;
   const Ratios ratios = read_ratios(*file);
   const auto found = ratios.find(a.name() + "\t" + b.name());

@@ -17,10 +17,10 @@ double time_ratio(Backend& a, Backend& b);
 double shared_memory_ratio(ComputeBackend& gpu);
 
 // Ratios measured once and cached in a text file with lines "RATIO<tab>NAME OF A<tab>NAME OF B". An
-// unreadable or unwritable file is no error; invalid lines are ignored. read_time_ratio() measures
-// nothing.
-std::optional<double> read_time_ratio(const Backend& a, const Backend& b,
-                                      const std::optional<std::filesystem::path>& file);
+// unreadable or unwritable file is no error; invalid lines are ignored. stored_time_ratio()
+// measures nothing.
+std::optional<double> stored_time_ratio(const Backend& a, const Backend& b,
+                                        const std::optional<std::filesystem::path>& file);
 double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file);
 double cached_shared_memory_ratio(ComputeBackend& gpu,
                                   const std::optional<std::filesystem::path>& file);

@@ -52,7 +52,7 @@ class GpuBackends {
   // Software OpenGL runs on the CPU and compiles shaders for seconds: it is not measured unless the
   // file has its ratio.
   bool is_gpu_faster() {
-    if (!time_ratio_) time_ratio_ = read_time_ratio(*gpu_, cpu_backend(), calibrations_);
+    if (!time_ratio_) time_ratio_ = stored_time_ratio(*gpu_, cpu_backend(), calibrations_);
     if (!time_ratio_ && gpu_->is_software()) return false;
     if (!time_ratio_) {
       calibrate_shaders();
