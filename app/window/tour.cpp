@@ -169,8 +169,7 @@ bool update_tour(State& state, bool is_pressed) {
   finish_tour(state);
   state.notify(
       "Done; attention is as before. A bright cell: the word of the row attends strongly to the "
-      "word "
-      "of the column.");
+      "word of the column.");
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/chart.h"
+#include "core/view/parts/chart_cells.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
@@ -99,17 +100,7 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
                                   x_axis(panel, 0.5), std::move(y_axis));
   if (chart.empty()) return;
   const ColourRange range = value_range(panel.cells, page.theme());
-  HeatMap cells;
-  cells.box = chart.plot;
-  cells.values = panel.cells;
-  cells.height = static_cast<double>(panel.cells.dim(0));
-  cells.width = static_cast<double>(panel.cells.dim(1));
-  cells.least = range.least;
-  cells.most = range.most;
-  cells.colour_map = range.colour_map;
-  draw_chart(page, chart);
-  page.add(std::move(cells));
-  page.add(OutlinedBox{chart.plot, page.theme().line, 1});
+  draw_chart_cells(page, chart, panel.cells, range);
   draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar_width, chart.plot.height}, range,
                   candidates(panel.colour_label));
   shade_unused(page, unused_region(chart, panel));

@@ -7,6 +7,7 @@
 #include "core/attention/span.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/chart_cells.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
@@ -315,18 +316,9 @@ bool draw_span_cells(Page& page, const Box& box, const std::vector<Bar>& bars,
   if (chart.empty()) return false;
   ColourRange range{0, max_value, page.input().session.view.colour_map};
   if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
-  HeatMap cells;
-  cells.box = chart.plot;
-  cells.values = Tensor::full({heads, layers}, NAN);
-  for (const Bar& bar : bars) cells.values(bar.head, bar.layer) = static_cast<float>(bar.value);
-  cells.height = static_cast<double>(heads);
-  cells.width = static_cast<double>(layers);
-  cells.least = range.least;
-  cells.most = range.most;
-  cells.colour_map = range.colour_map;
-  draw_chart(page, chart);
-  page.add(std::move(cells));
-  page.add(OutlinedBox{chart.plot, page.theme().line, 1});
+  Tensor values = Tensor::full({heads, layers}, NAN);
+  for (const Bar& bar : bars) values(bar.head, bar.layer) = static_cast<float>(bar.value);
+  draw_chart_cells(page, chart, values, range);
   if (is_beside) {
     const Box right{chart.plot.right(), chart.plot.y, bar_width, chart.plot.height};
     draw_colour_bar(page, right, range, value_titles(state));
