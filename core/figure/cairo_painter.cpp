@@ -2,41 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <numbers>
 
 #include "core/base/error.h"
-#include "core/figure/cairo_pointers.h"
+#include "core/figure/cairo_image.h"
 #include "core/figure/heat_map.h"
 #include "core/figure/pango_text.h"
 #include "core/figure/render.h"
 
 namespace attnscope {
 namespace {
-
-// Cairo's pixel format: 0xAARRGGBB in native byte order, premultiplied.
-SurfacePtr create_surface(const Image& image) {
-  SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, image.width, image.height));
-  if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
-    throw WorkError("picture: out of memory for a heat map or an image");
-  }
-  unsigned char* const pixels = cairo_image_surface_get_data(surface.get());
-  const int stride = cairo_image_surface_get_stride(surface.get());
-  const std::uint8_t* in = image.rgba.data();
-  for (int y = 0; y < image.height; ++y) {
-    unsigned char* out = pixels + static_cast<std::ptrdiff_t>(y) * stride;
-    for (int x = 0; x < image.width; ++x, in += 4, out += 4) {
-      const std::uint32_t a = in[3];
-      const auto premultiplied = [a](std::uint32_t v) { return (v * a + 127) / 255; };
-      const std::uint32_t pixel =
-          a << 24 | premultiplied(in[0]) << 16 | premultiplied(in[1]) << 8 | premultiplied(in[2]);
-      std::memcpy(out, &pixel, sizeof pixel);
-    }
-  }
-  cairo_surface_mark_dirty(surface.get());
-  return surface;
-}
 
 class Painter {
  public:
@@ -132,7 +108,7 @@ class Painter {
 
  private:
   void stretch(const Image& image, const Box& box, cairo_filter_t filter) {
-    const SurfacePtr surface = create_surface(image);
+    const SurfacePtr surface = to_surface(image);
     cairo_save(cairo_);
     cairo_rectangle(cairo_, box.x, box.y, box.width, box.height);
     cairo_clip(cairo_);

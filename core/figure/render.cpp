@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/join_words.h"
+#include "core/figure/cairo_image.h"
 #include "core/figure/cairo_painter.h"
-#include "core/figure/cairo_pointers.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/svg.h"
 
@@ -22,7 +21,6 @@ namespace {
 constexpr double kMaxPixels = 16384;  // maximum pixels per side
 constexpr double kUnitsPerInch = 96, kPointsPerInch = 72;
 constexpr double kPointsPerUnit = kPointsPerInch / kUnitsPerInch;
-constexpr int kBytesPerPixel = 4;
 
 void check(cairo_status_t status) {
   if (status == CAIRO_STATUS_SUCCESS) return;
@@ -42,36 +40,6 @@ int pixels_of(double length, double scale) {
   return static_cast<int>(std::ceil(length * scale - kRounding));
 }
 
-// Converts Cairo's premultiplied 0xAARRGGBB to straight RGBA.
-Image image_of(cairo_surface_t* surface) {
-  cairo_surface_flush(surface);
-  const int width = cairo_image_surface_get_width(surface);
-  const int height = cairo_image_surface_get_height(surface);
-  const int stride = cairo_image_surface_get_stride(surface);
-  const unsigned char* const pixels = cairo_image_surface_get_data(surface);
-  Image image{width, height, {}};
-  image.rgba.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
-                    kBytesPerPixel);
-  std::uint8_t* out = image.rgba.data();
-  for (int y = 0; y < height; ++y) {
-    const unsigned char* in = pixels + static_cast<std::ptrdiff_t>(y) * stride;
-    for (int x = 0; x < width; ++x, in += kBytesPerPixel, out += kBytesPerPixel) {
-      std::uint32_t pixel = 0;
-      std::memcpy(&pixel, in, sizeof pixel);
-      const std::uint32_t a = pixel >> 24;
-      const auto straight = [a](std::uint32_t v) {
-        if (a == 0 || a == 255) return static_cast<std::uint8_t>(v);
-        return static_cast<std::uint8_t>((v * 255 + a / 2) / a);
-      };
-      out[0] = straight(pixel >> 16 & 0xff);
-      out[1] = straight(pixel >> 8 & 0xff);
-      out[2] = straight(pixel & 0xff);
-      out[3] = static_cast<std::uint8_t>(a);
-    }
-  }
-  return image;
-}
-
 cairo_status_t append(void* closure, const unsigned char* data, unsigned length) {
   static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
   return CAIRO_STATUS_SUCCESS;
@@ -87,7 +55,7 @@ Image render_image(const DisplayList& list, double scale) {
   const CairoPtr cairo(cairo_create(surface.get()));
   paint(cairo.get(), list, scale);
   check(cairo_status(cairo.get()));
-  return image_of(surface.get());
+  return to_image(surface.get());
 }
 
 std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata) {

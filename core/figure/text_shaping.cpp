@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 
 #include "core/base/error.h"
-#include "core/figure/cairo_pointers.h"
+#include "core/figure/cairo_image.h"
 #include "core/figure/pango_text.h"
 #include "core/text/unicode.h"
 
@@ -51,27 +50,16 @@ std::vector<ShapedCluster> clusters_of(PangoGlyphItem* run, const char* text) {
   return clusters;
 }
 
-// Converts Cairo's pixels (0xAARRGGBB with premultiplied alpha) to RGBA with straight alpha.
-void read_pixels(cairo_surface_t* surface, TextRaster& raster) {
-  cairo_surface_flush(surface);
-  const unsigned char* pixels = cairo_image_surface_get_data(surface);
-  const int stride = cairo_image_surface_get_stride(surface);
-  Image& image = raster.image;
-  image.rgba.resize(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) *
-                    4);
-  std::uint8_t* out = image.rgba.data();
-  for (int y = 0; y < image.height; ++y) {
-    for (int x = 0; x < image.width; ++x, out += 4) {
-      std::uint32_t pixel = 0;
-      std::memcpy(&pixel, pixels + static_cast<std::ptrdiff_t>(y) * stride + 4 * x, sizeof pixel);
-      const std::uint32_t alpha = pixel >> 24;
-      for (int channel = 0; channel < 3; ++channel) {
-        const std::uint32_t value = pixel >> (16 - 8 * channel) & 0xFF;
-        raster.is_coloured |= value != alpha;
-        const std::uint32_t straight = alpha == 0 ? 255 : (value * 255 + alpha / 2) / alpha;
-        out[channel] = static_cast<std::uint8_t>(std::min(straight, 255U));
-      }
-      out[3] = static_cast<std::uint8_t>(alpha);
+// Sets the raster's pixels. Transparent ones become white, the colour of the text, so that no dark
+// edges appear where a texture is interpolated.
+void set_pixels(cairo_surface_t* surface, TextRaster& raster) {
+  raster.image = to_image(surface);
+  std::vector<std::uint8_t>& rgba = raster.image.rgba;
+  for (std::size_t i = 0; i < rgba.size(); i += 4) {
+    for (std::size_t channel = 0; channel < 3; ++channel) {
+      std::uint8_t& value = rgba[i + channel];
+      if (rgba[i + 3] == 0) value = 255;
+      raster.is_coloured |= value != 255;
     }
   }
 }
@@ -136,7 +124,7 @@ TextRaster rasterise_line(std::string_view line, bool is_rtl, double size, bool 
   cairo_set_source_rgb(cairo.get(), 1, 1, 1);
   cairo_move_to(cairo.get(), -raster.left, -raster.top - baseline);
   pango_cairo_show_layout(cairo.get(), layout.get());
-  read_pixels(surface.get(), raster);
+  set_pixels(surface.get(), raster);
   return raster;
 }
 
