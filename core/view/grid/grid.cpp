@@ -44,6 +44,9 @@ class Grid {
       if (survey == nullptr) break;
       const auto name = survey->names.find({t.layer, t.head});
       if (name != survey->names.end()) t.name = name->second;
+      const auto share = survey->first_token.find({t.layer, t.head});
+      if (surveys_shown_tokens(input_) && share != survey->first_token.end())
+        t.first_token = share->second;
     }
     order_ = sort_thumbnails(input_, list_);
     if (list_.empty()) {
@@ -118,6 +121,7 @@ class Grid {
     const Box maps{area.x, area.y + top, area.width, area.height - top};
     const GridMaps grid = grid_maps(input_, raster_, list_, first_token_.is_hidden);
     for (std::size_t n = 0; n < list_.size(); ++n) draw_map(grid.cells[n], list_[n]);
+    if (first_token_.is_hidden) draw_first_token_bars(page_, raster_, list_);
     if (is_list()) {
       draw_list_labels(page_, raster_, list_);
       draw_order(area);
@@ -192,11 +196,19 @@ class Grid {
       return text;
     };
     const double width = (has_excluded_ ? area.right() : inside_.right()) - area.x;
+    const bool has_bars =
+        std::ranges::any_of(list_, [](const Thumbnail& t) { return !std::isnan(t.first_token); });
+    const std::string bars =
+        first_token_.is_hidden && has_bars ? "; bar at the left edge: its share in each head" : "";
     page_.faint_text(
         {area.x, y},
-        page_.fitting({note(hidden + reason, "max-pooled: each pixel shows its largest weight"),
-                       note(hidden + reason, "max-pooled"), note(hidden, "max-pooled")},
-                      page_.small(), width),
+        page_.fitting(
+            {note(hidden + reason + bars, "max-pooled: each pixel shows its largest weight"),
+             note(hidden + reason + bars, "max-pooled"),
+             note(hidden + reason + (bars.empty() ? "" : "; bar: its share"), "max-pooled"),
+             note(hidden + (bars.empty() ? "" : "; bar: its share"), "max-pooled"),
+             note(hidden, "max-pooled")},
+            page_.small(), width),
         page_.small());
   }
 

@@ -134,16 +134,24 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Valu
   }
 }
 
-// Sampled magnitudes that determine the colour range of a map.
-std::vector<float> magnitudes_of(const Thumbnail& thumbnail, const HeadMap& head_map,
-                                 const ValueOptions& options, Index limit) {
+// Magnitudes that determine the colour range of a map.
+struct Magnitudes {
+  std::vector<float> sampled;  // without rows that have a single key
+  double single = 0;           // largest weight of those rows
+};
+
+Magnitudes magnitudes_of(const Thumbnail& thumbnail, const HeadMap& head_map,
+                         const ValueOptions& options, Index limit) {
   HeatMap cells = head_map.cells;
   if (!options.are_weights()) {
     cells.values = visible_values(thumbnail, head_map, options);
     cells.device = nullptr;
     cells.plane = 0;
   }
-  return visible_magnitudes(cells, *thumbnail.tap, thumbnail.head_in_group, head_map.shown, limit);
+  const AttentionTap& tap = *thumbnail.tap;
+  const Index head = thumbnail.head_in_group;
+  return {visible_magnitudes(cells, tap, head, head_map.shown, limit),
+          largest_single_weight(cells, tap, head, head_map.shown)};
 }
 
 // sampled_ranks() of values sampled from all maps.
@@ -171,16 +179,23 @@ Ends make_ends(const ViewInput& input, const std::vector<Thumbnail>& list,
   const auto heads = static_cast<Index>(thumbnails(input.trace, input.part()).size());
   const Index per_map = std::max<Index>(1024, kMaxMagnitudes / std::max<Index>(1, heads));
   Ends ends{common, {}};
-  std::vector<float> joint;
+  const bool has_fixed_end = end == ColourEnd::One && !with_signs;
+  const auto set_end = [&](ColourRange& range, Magnitudes& magnitudes) {
+    if (has_fixed_end) return;
+    set_range_end(range, std::move(magnitudes.sampled), end, with_signs);
+    include_single_weight(range, magnitudes.single);
+  };
+  Magnitudes joint;
   for (const Thumbnail& t : list) {
-    std::vector<float> sizes = magnitudes_of(t, head_map(input, t, {}), options, per_map);
+    Magnitudes sizes = magnitudes_of(t, head_map(input, t, {}), options, per_map);
     if (own) {
-      set_range_end(ends.by_head[{t.layer, t.head}] = common, std::move(sizes), end, with_signs);
+      set_end(ends.by_head[{t.layer, t.head}] = common, sizes);
     } else {
-      joint.insert(joint.end(), sizes.begin(), sizes.end());
+      joint.sampled.insert(joint.sampled.end(), sizes.sampled.begin(), sizes.sampled.end());
+      joint.single = std::max(joint.single, sizes.single);
     }
   }
-  if (!own) set_range_end(ends.common, std::move(joint), end, with_signs);
+  if (!own) set_end(ends.common, joint);
   return ends;
 }
 

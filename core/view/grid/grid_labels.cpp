@@ -107,6 +107,21 @@ void draw_head_names(Page& page, const GridRaster& raster, const std::vector<Thu
   }
 }
 
+void draw_first_token_bars(Page& page, const GridRaster& raster,
+                           const std::vector<Thumbnail>& list) {
+  constexpr double kBarWidth = 0.1, kMinBarWidth = 2, kMaxBarWidth = 6;  // of the width; units
+  const auto name = std::ranges::find(head_names(), "first token", &HeadName::badge);
+  const Colour colour = name != head_names().end() ? name_colour(*name) : page.theme().accent;
+  for (const Thumbnail& thumbnail : list) {
+    const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
+    if (!box || std::isnan(thumbnail.first_token)) continue;
+    const double width =
+        std::min(std::clamp(kBarWidth * box->width, kMinBarWidth, kMaxBarWidth), box->width);
+    const double height = std::clamp(thumbnail.first_token, 0.0, 1.0) * box->height;
+    page.add(FilledBox{{box->x, box->bottom() - height, width, height}, colour});
+  }
+}
+
 void draw_name_legend(Page& page, const std::vector<Thumbnail>& list, Box line, double left) {
   const auto entries = [&](std::string HeadName::*text) {
     std::vector<Swatch> swatches;

@@ -13,6 +13,10 @@ void draw_list_labels(Page& page, const GridRaster& raster, const std::vector<Th
 // Draws the name of each head's behaviour above its thumbnail, as a text or as a strip in the
 // name's colour.
 void draw_head_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list);
+// Draws a bar for a hidden first token: at the left edge of each thumbnail, where its column would
+// be, as high as its share of the head's weight.
+void draw_first_token_bars(Page& page, const GridRaster& raster,
+                           const std::vector<Thumbnail>& list);
 // Draws a legend of the coloured strips, with the number of heads of each name. If the line is too
 // short, starts it at `left` and, if that is not enough, uses short names.
 void draw_name_legend(Page& page, const std::vector<Thumbnail>& list, Box line, double left);

@@ -73,13 +73,13 @@ HeadSurvey survey(const Trace& run, const HeadTable& table, const TracePart& par
             : baselines.emplace(key, head_baseline(run, *tap, n)).first->second;
     survey.names[{ref.layer, ref.head}] = head_name(*statistics, baseline);
     if (std::isnan(statistics->first_token) || std::isnan(baseline.mean.first_token)) continue;
+    survey.first_token[{ref.layer, ref.head}] = statistics->first_token;
     first += statistics->first_token;
     first_baseline += baseline.mean.first_token;
     ++count;
   }
   if (count == 0) return survey;
-  survey.first_token = first / static_cast<double>(count);
-  survey.first_token_baseline = first_baseline / static_cast<double>(count);
+  survey.mean = {first / static_cast<double>(count), first_baseline / static_cast<double>(count)};
   return survey;
 }
 
@@ -116,14 +116,18 @@ std::shared_ptr<const HeadSurvey> survey_heads(const ViewInput& input,
                         [&] { return survey(measured_run(input), table_of_run(input), part); });
 }
 
+bool surveys_shown_tokens(const ViewInput& input) {
+  return &measured_run(input) == &input.trace;
+}
+
 FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey) {
   const Values options = view_values(input.session.view, "grid");
   if (options.has("hide_first")) return {options.flag("hide_first")};
   // If tokens are hidden, the picture and the survey begin with different tokens.
-  if (survey == nullptr || &measured_run(input) != &input.trace) return {};
-  const double share = survey->first_token, equal = survey->first_token_baseline;
-  if (!(share >= kMinSinkShare && share >= kMinSinkRatio * equal)) return {};
-  return {true, percent(share) + " of the weight, at equal attention " + percent(equal)};
+  if (survey == nullptr || !surveys_shown_tokens(input)) return {};
+  const FirstTokenShare& mean = survey->mean;
+  if (!mean.is_sink()) return {};
+  return {true, percent(mean.share) + " of the weight, at equal attention " + percent(mean.equal)};
 }
 
 HeadList selected_heads(const ViewSettings& settings) {

@@ -10,6 +10,7 @@
 
 #include "core/analysis/head_name.h"
 #include "core/experiment/head_table.h"
+#include "core/view/parts/first_token.h"
 #include "core/view/view.h"
 
 namespace attnscope {
@@ -18,8 +19,9 @@ struct Thumbnail {
   Index layer, head;
   const AttentionTap* tap;
   Index head_in_group;
-  double measure = 0;  // sort key; NaN: unknown
-  HeadName name{};     // empty: not measured
+  double measure = 0;                                             // sort key; NaN: unknown
+  double first_token = std::numeric_limits<double>::quiet_NaN();  // mean weight on it
+  HeadName name{};                                                // empty: not measured
 };
 
 // All heads of the part that have nonempty maps.
@@ -35,23 +37,23 @@ struct GridOrder {
 
 // Behaviour of the run's heads on this text.
 struct HeadSurvey {
-  std::map<std::pair<Index, Index>, HeadName> names;  // by {layer, head}, without signed heads
-  // Mean weight on the first token over heads and queries, and its mean at equal attention.
-  double first_token = std::numeric_limits<double>::quiet_NaN();
-  double first_token_baseline = std::numeric_limits<double>::quiet_NaN();
+  std::map<std::pair<Index, Index>, HeadName> names;      // by {layer, head}, without signed heads
+  std::map<std::pair<Index, Index>, double> first_token;  // weight on the first token, by head
+  FirstTokenShare mean;                                   // over heads
 };
 // Null if the maps are not stored, or too large to measure all heads at once.
 std::shared_ptr<const HeadSurvey> survey_heads(const ViewInput& input,
                                                const std::vector<Thumbnail>& list);
+
+// False if the picture hides special tokens, which the survey includes.
+bool surveys_shown_tokens(const ViewInput& input);
 
 // Visibility of the first token's column.
 struct FirstToken {
   bool is_hidden = false;
   std::string reason{};  // reason for hiding the column automatically; else empty
 };
-inline constexpr double kMinSinkShare = 0.4, kMinSinkRatio = 2;
-// The user's choice if it is set. Otherwise hides the column if the first token has at least
-// kMinSinkShare of the weight and kMinSinkRatio times its weight at equal attention, because all
+// The user's choice if it is set. Otherwise hides the column of a sink (first_token.h), because all
 // other weights would have nearly the same colour. `survey` can be null.
 FirstToken first_token_of(const ViewInput& input, const HeadSurvey* survey);
 

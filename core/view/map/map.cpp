@@ -12,6 +12,7 @@
 #include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/first_token.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/not_allowed.h"
@@ -170,10 +171,29 @@ std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMa
           text + ": clip at 99th percentile (" + remedy + ")", text};
 }
 
+// Notes on a bright column of the first token, longest first; empty if it is no attention sink.
+std::vector<std::string> sink_notes(const ViewInput& input, const AttentionTap& tap, Index head,
+                                    const MapMatrix& matrix) {
+  const bool shows_weights = matrix.is_one_head && matrix.row_scale == RowScale::None &&
+                             !view_values(input.session.view, "map").flag("hide_first");
+  if (!shows_weights) return {};
+  const std::optional<FirstTokenShare> first = first_token_share(tap, head);
+  if (!first || !first->is_sink()) return {};
+  const std::string label =
+      key_axis(input.trace, tap).labels[static_cast<std::size_t>(first_token_column(tap))];
+  const std::string share = "“" + label + "” gets " + percent(first->share) + " of the weight";
+  const std::string token = has_merged_words(input.trace) ? "first word" : "first token";
+  return {share + " (at equal attention " + percent(first->equal) + "): the " + token +
+              " as attention sink",
+          share + ": an attention sink", "“" + label + "”: attention sink"};
+}
+
 // Notes on the colours for the line below the map, longest first.
 std::vector<std::string> notes_of(const ViewInput& input, const MatrixPlot& grid,
-                                  const HeatMap& cells, const ColourRange& range) {
+                                  const HeatMap& cells, const ColourRange& range,
+                                  std::vector<std::string> sinks) {
   std::vector<std::string> notes = low_contrast_notes(input, cells, range);
+  if (notes.empty()) notes = std::move(sinks);
   if (!grid.pooled()) return notes;
   if (notes.empty()) return {"max-pooled: each pixel shows its largest", "max-pooled"};
   notes.insert(notes.begin(), notes.front() + "; max-pooled");
@@ -291,7 +311,8 @@ ViewLayout lay_out(const ViewInput& input) {
   ColourRange range = map_colour_range(input, cells, matrix, tap, selected.head, region);
   cells.colour_map = range.colour_map;
   set_numbers(input, matrix, range, cells);
-  const std::vector<std::string> notes = notes_of(input, grid, cells, range);
+  const std::vector<std::string> notes =
+      notes_of(input, grid, cells, range, sink_notes(input, tap, selected.head, matrix));
   page.add(cells);
   const bool has_excluded =
       matrix.is_one_head
@@ -372,6 +393,17 @@ std::string describe_similarity(const Trace& trace) {
          "Compare.";
 }
 
+// Weight of the first token in the selected head; empty if it is no attention sink.
+std::string describe_sink(const Trace& trace, const ViewSettings& settings) {
+  Index head = 0;
+  const AttentionTap* tap = trace.find(head_ref(trace, settings), &head);
+  const auto first = tap != nullptr ? first_token_share(*tap, head) : std::nullopt;
+  if (!first || !first->is_sink()) return "";
+  return "later tokens give the first one " + percent(first->share) + " of their weight here, " +
+         percent(first->equal) +
+         " at equal attention. It is where a head looks that finds nothing to attend to.";
+}
+
 ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
   const Values values = view_values(settings, "map");
   ViewReading reading{
@@ -401,6 +433,9 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
     add("Two sentences",
         is_one_head ? describe_blocks(*trace, head_ref(*trace, settings), hides_special) : "");
     add("Similarity", describe_similarity(*trace));
+  }
+  if (trace != nullptr && values.choice("source") == "head") {
+    add("Attention sink", describe_sink(*trace, settings));
   }
   if (values.choice("source") == "rollout") {
     reading.terms.push_back({"Rollout",

@@ -225,18 +225,6 @@ namespace {
 // Ends of the colours above this fraction of the largest weight are replaced by that weight.
 constexpr double kNearlyLargest = 0.8;
 
-// Adjusts the range to a weight that its end does not account for.
-void include_weight(ColourRange& range, double weight) {
-  constexpr double kTolerance = 1e-4;  // relative
-  if (!(weight > (1 + kTolerance) * range.most)) return;
-  if (range.passed || range.most < kNearlyLargest * weight) {
-    range.passed = true;
-    return;
-  }
-  range.most = weight;
-  if (range.least < 0) range.least = -weight;
-}
-
 }  // namespace
 
 void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end, bool with_signs) {
@@ -258,13 +246,24 @@ void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end,
   if (range.least < 0) range.least = -range.most;
 }
 
+void include_single_weight(ColourRange& range, double weight) {
+  constexpr double kTolerance = 1e-4;  // relative
+  if (!(weight > (1 + kTolerance) * range.most)) return;
+  if (range.passed || range.most < kNearlyLargest * weight) {
+    range.passed = true;
+    return;
+  }
+  range.most = weight;
+  if (range.least < 0) range.least = -weight;
+}
+
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& shown) {
   ColourRange range = weight_colours(input, with_signs);
   const ColourEnd end = input.session.view.colour_end;
   if (end == ColourEnd::One && !with_signs) return range;
   set_range_end(range, visible_magnitudes(cells, tap, head, shown), end, with_signs);
-  include_weight(range, largest_single_weight(cells, tap, head, shown));
+  include_single_weight(range, largest_single_weight(cells, tap, head, shown));
   return range;
 }
 

@@ -54,9 +54,13 @@ double largest_single_weight(const HeatMap& cells, const AttentionTap& tap, Inde
 // Sets the end of the colours to `end` of these magnitudes; symmetric about zero if `with_signs`.
 void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end, bool with_signs);
 
+// Adjusts the range to the weight of rows with a single key, which do not determine its end: if the
+// weight is slightly larger than the end, it becomes the end; if it is much larger, sets
+// ColourRange::passed.
+void include_single_weight(ColourRange& range, double weight);
+
 // weight_colours() with the end that ViewSettings::colour_end selects for the visible weights. Rows
-// with one key do not determine the end. If their weight is slightly larger, it becomes the end; if
-// it is much larger, sets ColourRange::passed.
+// with one key do not determine the end, see include_single_weight().
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& shown = {});
 

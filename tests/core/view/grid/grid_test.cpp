@@ -8,6 +8,7 @@
 #include "core/analysis/head_name.h"
 #include "core/experiment/head_table.h"
 #include "core/view/grid/grid_order.h"
+#include "tests/core/view/sink.h"
 #include "tests/support/case_run.h"
 #include "tests/support/synthetic.h"
 
@@ -16,6 +17,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::lay_out_view;
 using testing::LayoutOptions;
+using testing::with_sink;
 
 // Thumbnails: all heat maps except the last, which is the colour bar.
 std::vector<HeatMap> thumbnails(const DisplayList& list) {
@@ -313,21 +315,6 @@ TEST(Grid, FirstTokenCanBeHidden) {
   }
 }
 
-// Moves the fraction `share` of the weight of each row to the first token.
-Trace with_sink(Trace trace, float share) {
-  for (AttentionTap& tap : trace.attention) {
-    Tensor weights = tap.result.attention.copy();  // [h, L, L]
-    for (Index head = 0; head < weights.dim(0); ++head) {
-      for (Index i = 1; i < weights.dim(1); ++i) {
-        for (Index c = 0; c < weights.dim(2); ++c) weights(head, i, c) *= 1 - share;
-        weights(head, i, 0) += share;
-      }
-    }
-    tap.result.attention = weights;
-  }
-  return trace;
-}
-
 // A first token with most of the weight is hidden unless the user shows it.
 TEST(Grid, SinkIsHiddenAutomatically) {
   const Trace trace = testing::synthetic_trace(2, 2, 24);
@@ -344,6 +331,17 @@ TEST(Grid, SinkIsHiddenAutomatically) {
   EXPECT_TRUE(is_hidden(with_sink(trace, 0.7F), look));
   EXPECT_TRUE(has_text(lay_out_view(with_sink(trace, 0.7F), "grid", look).list,
                        "of the weight, at equal attention 12%"));
+  // A bar at the left edge of each thumbnail is as high as the head's share.
+  const ViewLayout layout = lay_out_view(with_sink(trace, 0.7F), "grid", look);
+  const HeatMap map = thumbnails(layout.list).front();
+  const auto is_bar = [&](const Item& item) {
+    const auto* box = std::get_if<FilledBox>(&item);
+    return box != nullptr && box->box.x == map.box.x && box->box.width < 0.2 * map.box.width &&
+           std::abs(box->box.bottom() - map.box.bottom()) < 1e-9 &&
+           std::abs(box->box.height / map.box.height - 0.73) < 0.04;
+  };
+  EXPECT_TRUE(std::ranges::any_of(layout.list.items, is_bar));
+  EXPECT_TRUE(has_text(layout.list, "bar"));
   set_view_value(look.settings, "grid", "hide_first", false);
   EXPECT_FALSE(is_hidden(with_sink(trace, 0.7F), look));
   set_view_value(look.settings, "grid", "hide_first", true);

@@ -4,8 +4,11 @@
 #include <cmath>
 
 #include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
 #include "core/figure/render.h"
+#include "core/view/parts/first_token.h"
 #include "core/view/parts/not_allowed.h"
+#include "tests/core/view/sink.h"
 #include "tests/support/picture.h"
 #include "tests/support/synthetic.h"
 
@@ -325,6 +328,32 @@ TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   options.settings.height = options.settings.width = 50;
   EXPECT_TRUE(contains_text(lay_out_view(trace, "map", options).list,
                             "Half of the rows have no weight above"));
+}
+
+// The note and the description state the measured share of the first token.
+TEST(Map, ExplainsAttentionSink) {
+  const Trace even = synthetic_trace(1, 1, 24), sink = testing::with_sink(even, 0.7F);
+  LayoutOptions options;
+  options.width = options.height = 900;
+  const std::optional<FirstTokenShare> first = first_token_share(sink.attention[0], 0);
+  ASSERT_TRUE(first && first->is_sink());
+  double sum = 0;
+  for (Index i = 1; i < 24; ++i) {
+    sum += static_cast<double>(sink.attention[0].result.attention(0, i, 0));
+  }
+  EXPECT_NEAR(first->share, sum / 23, 1e-6);
+  EXPECT_NEAR(first->equal, 0.1207, 1e-3);  // mean of 1 / 2 to 1 / 24
+  const std::string share = percent(first->share) + " of the weight";
+  EXPECT_TRUE(contains_text(lay_out_view(sink, "map", options).list, share));
+  EXPECT_FALSE(contains_text(lay_out_view(even, "map", options).list, "sink"));
+  const auto has_term = [&](const Trace& trace) {
+    const auto terms = view("map").reading(options.settings, &trace).terms;
+    return std::ranges::any_of(terms, [](const auto& t) { return t.name == "Attention sink"; });
+  };
+  EXPECT_TRUE(has_term(sink));
+  EXPECT_FALSE(has_term(even));
+  set_view_value(options.settings, "map", "hide_first", true);
+  EXPECT_FALSE(contains_text(lay_out_view(sink, "map", options).list, share));
 }
 
 TEST(Map, TitleAndCaptionDescribeRun) {
