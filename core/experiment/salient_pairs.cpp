@@ -345,8 +345,8 @@ void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& 
   if (parts.kind) settings.part.kind = pair.at.part.kind;
   if (parts.step) settings.part.step = pair.at.part.step;
   if (parts.segment) settings.part.segment = pair.at.part.segment;
-  settings.pinned_query = pair.query;
-  settings.pinned_key = pair.key;
+  settings.pinned_query = settings.found_query = pair.query;
+  settings.pinned_key = settings.found_key = pair.key;
   settings.row = settings.column = settings.height = settings.width = 0;
   if (pair.is_merged) settings.words = true;
 }

@@ -25,10 +25,15 @@ struct ViewSettings {
   // Visible part of a map, in cells; zero width: the whole map.
   double row = 0, column = 0, height = 0, width = 0;
   Index pinned_query = -1, pinned_key = -1;  // permanently highlighted pair; -1: none
+  // Pair that the program has found and pinned. If it is the pinned pair, the user has pinned none.
+  Index found_query = -1, found_key = -1;
   // File of texts for head statistics (head_table.h); empty: the run's own text.
   std::string statistics_file;
   // Parameters (View::parameters) by view id; a missing view has defaults. See view_values().
   std::map<std::string, Values, std::less<>> options;
+  bool shows_found_pair() const {
+    return pinned_query >= 0 && pinned_query == found_query && pinned_key == found_key;
+  }
   bool operator==(const ViewSettings&) const = default;
 };
 

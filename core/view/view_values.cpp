@@ -78,6 +78,8 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   view.width = object.number_or("width", 0, 0, kMaxCell);
   view.pinned_query = object.integer_or("pinned_query", -1, -1, kMaxIndex);
   view.pinned_key = object.integer_or("pinned_key", -1, -1, kMaxIndex);
+  view.found_query = object.integer_or("found_query", -1, -1, kMaxIndex);
+  view.found_key = object.integer_or("found_key", -1, -1, kMaxIndex);
   view.statistics_file = object.text_or("statistics_file", "");
   if (object.has("options")) {
     const Json& options = object.any("options");
@@ -108,6 +110,10 @@ Json to_json(const ViewSettings& view) {
   if (view.space_markers) object["space_markers"] = true;
   if (view.pinned_query >= 0) object["pinned_query"] = view.pinned_query;
   if (view.pinned_key >= 0) object["pinned_key"] = view.pinned_key;
+  if (view.shows_found_pair()) {
+    object["found_query"] = view.found_query;
+    object["found_key"] = view.found_key;
+  }
   if (!view.statistics_file.empty()) object["statistics_file"] = view.statistics_file;
   for (const auto& [id, values] : view.options) object["options"][id] = to_json(values);
   return object;

@@ -34,7 +34,8 @@ void generate_token(State& state) {
       }
       state.text.scrolls_to_end = !state.edits_b();
       // The view Next shows the distribution after a pinned token, else after the new token.
-      if (state.session->view.id == "next" && state.session->view.pinned_query >= 0) {
+      const ViewSettings& shown = state.session->view;
+      if (shown.id == "next" && shown.pinned_query >= 0 && !shown.shows_found_pair()) {
         ViewSettings& view = state.session.edit().view;
         view.pinned_query = view.pinned_key = -1;
       }

@@ -33,6 +33,20 @@ constexpr Index kMaxBars = 40;
 constexpr std::size_t kTightBars = 16;  // maximum number of bars in tight pictures
 constexpr double kMaxBits = 12;         // bits: surprisal with the strongest colour
 
+// True if the user has pinned a position; a pair that the program has found does not count.
+bool has_own_pin(const ViewSettings& view, const Trace& trace) {
+  return view.pinned_query >= 0 && view.pinned_query < static_cast<Index>(trace.tokens.size()) &&
+         !view.shows_found_pair();
+}
+
+// Position whose prediction is shown unless the user points at another one: the pinned position,
+// else the first masked one or the end.
+Index next_position(const ViewSettings& view, const Trace& trace) {
+  ViewSettings settings = view;
+  if (!has_own_pin(view, trace)) settings.pinned_query = -1;
+  return selected_position(settings, trace);
+}
+
 class NextLayout {
  public:
   explicit NextLayout(const ViewInput& input)
@@ -133,7 +147,7 @@ class NextLayout {
     // A draft locates the hovered token, which is outlined in the final drawing.
     position_ = -1;
     Page draft(input_);
-    const auto visible = static_cast<std::size_t>(selected_position(input_.session.view, trace_));
+    const auto visible = static_cast<std::size_t>(next_position(input_.session.view, trace_));
     flow_ = draw_token_flow(draft, text_, flow_tokens(), visible);
     position_ = position();
     flow_ = draw_token_flow(page_, text_, flow_tokens(), visible);
@@ -150,11 +164,21 @@ class NextLayout {
     return (is_masked_ ? "In place of “" : "After “") + label + "”";
   }
 
-  // Position whose prediction is shown: the hovered position, else selected_position().
+  // "the end of the text"; "pinned, position 9 of 0–15".
+  std::string describe_position() const {
+    const std::string number = "position " + std::to_string(position_);
+    if (is_at_end()) return "the end of the text";
+    if (!is_masked_ && position_ == length() - 1) return "the last token used";
+    const std::string range = number + " of 0–" + std::to_string(length() - 1);
+    const bool is_pinned = position_ == next_position(input_.session.view, trace_) &&
+                           has_own_pin(input_.session.view, trace_);
+    return is_pinned ? "pinned, " + range : range;
+  }
+
+  // Position whose prediction is shown: the hovered position, else next_position().
   Index position() const {
     const Index hovered = input_.interaction.pointer ? flow_.at(*input_.interaction.pointer) : -1;
-    if (hovered >= 0) return hovered;
-    return selected_position(input_.session.view, trace_);
+    return hovered >= 0 ? hovered : next_position(input_.session.view, trace_);
   }
 
   bool is_at_end() const {
@@ -184,9 +208,10 @@ class NextLayout {
     const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
     const std::string place = describe_place(label);
     const std::string token = "“" + token_label(trace_, sampled_id) + "”";
-    const std::string longest = place + " (position " + std::to_string(position_) + "): " + token +
-                                " is sampled with seed " + std::to_string(settings_.seed);
-    std::vector<std::string> list{longest, place, is_masked_ ? "This place" : "Next token"};
+    const std::string at = place + " (" + describe_position() + ")";
+    const std::string longest =
+        at + ": " + token + " is sampled with seed " + std::to_string(settings_.seed);
+    std::vector<std::string> list{longest, at, place, is_masked_ ? "This place" : "Next token"};
     if (is_masked_ || !ends_text(trace_, sampled_id)) return list;
     std::string end = " ends the text";
     if (is_at_end() && continues_past_end(trace_)) {
@@ -268,7 +293,7 @@ class NextLayout {
 
   // Adds handles that pin tokens and, at the end of the text, append the token of a bar.
   void add_handles(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
-    add_pin_handles(handles_, flow_, "Pin this position.", input_.session.view.pinned_query);
+    add_position_handles();
     if (!is_at_end()) return;
     const auto source = std::make_shared<const Trace>(append_source());
     for (std::size_t n = 0; n < rows.size(); ++n) {
@@ -278,6 +303,25 @@ class NextLayout {
              append_token(session.run, *source, id);
            }});
     }
+  }
+
+  // A click on a token pins its position, or unpins it. A click on the last token only unpins: the
+  // prediction at the end needs no pin.
+  void add_position_handles() {
+    const ViewSettings& view = input_.session.view;
+    const Index pinned = has_own_pin(view, trace_) ? view.pinned_query : -1;
+    const bool has_end = !is_masked_;
+    const std::string help =
+        is_masked_ ? "Show the prediction at this position."
+                   : "Show the prediction after this token; the last token is the end of the text.";
+    add_token_handles(handles_, flow_, help,
+                      [pinned, has_end, last = length() - 1](Session& session, Index token) {
+                        ViewSettings& settings = session.view;
+                        const bool unpins = token == pinned || (has_end && token == last);
+                        if (unpins && pinned < 0) return;
+                        settings.pinned_query = unpins ? -1 : token;
+                        if (settings.shows_found_pair()) settings.found_query = -1;
+                      });
   }
 
   // The parts of the trace that append_token() reads.
@@ -312,7 +356,7 @@ class NextLayout {
 ViewData data(const ViewInput& input) {
   const Trace& trace = input.trace;
   const ViewSettings& view = input.session.view;
-  const Index position = selected_position(view, trace);
+  const Index position = next_position(view, trace);
   const SeededSampling settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
   const std::vector<double> model = probabilities(logits, {});
@@ -385,8 +429,8 @@ View next_view() {
           .summary = "The next token's distribution, and text generation token by token.",
           .lay_out = [](const ViewInput& input) { return NextLayout(input).lay_out(); },
           .reading = fixed_reading(
-              "The model's probabilities of the next token, and how well it predicted each token "
-              "of the text.",
+              "The model's probabilities of the next token, after the end of the text or after the "
+              "token that you click, and how well it predicted each token of the text.",
               {{"Surprise",
                 "−log₂ of a token's probability: 0 bits: certain, 10 bits: about 1 in 1,000."},
                {"Perplexity", "the number of equally likely tokens that would be as uncertain."},

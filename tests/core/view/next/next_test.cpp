@@ -30,7 +30,7 @@ TEST(Next, ClickOnBarContinuesWithItsToken) {
     if (session.view.pinned_query >= 0) ++pinned_count;
   }
   EXPECT_GE(appended_count, 10);
-  EXPECT_EQ(pinned_count, 4);
+  EXPECT_EQ(pinned_count, 3);         // the end of the text needs no pin
   options.settings.pinned_query = 1;  // only the end of the text can be continued
   EXPECT_EQ(lay_out_view(trace, "next", options).handles.size(), 4u);
 }
@@ -45,6 +45,34 @@ TEST(Next, NarrowPicturesShortenTheSummary) {
     EXPECT_EQ(text.find("can be sampled") != std::string::npos, is_full) << width;
     EXPECT_EQ(text.find("…"), std::string::npos) << text;
   }
+}
+
+// A pair that the program has found does not move the prediction away from the end of the text.
+TEST(Next, BeginsAtEndOfTextUnlessUserHasPinned) {
+  Trace trace = synthetic_trace(1, 1, 6);
+  trace.tokenizer = byte_tokenizer();
+  LayoutOptions options;
+  options.framed = false;
+  ViewSettings& view = options.settings;
+  const auto title = [&] { return testing::all_text(lay_out_view(trace, "next", options).list); };
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(contains(title(), "the end of the text"));
+  view.pinned_query = view.found_query = 2;
+  view.pinned_key = view.found_key = 1;
+  EXPECT_TRUE(contains(title(), "the end of the text"));
+  view.found_query = view.found_key = -1;
+  EXPECT_TRUE(contains(title(), "pinned, position 2 of 0–5"));
+  // A click on the token of the found pair pins it.
+  view.found_query = 2;
+  view.found_key = 1;
+  Session session;
+  session.view = view;
+  const std::vector<Handle> handles = lay_out_view(trace, "next", options).handles;
+  handles[2].click(session);
+  EXPECT_EQ(session.view.pinned_query, 2);
+  EXPECT_FALSE(session.view.shows_found_pair());
 }
 
 // A masked model predicts masked tokens, not the next token.
