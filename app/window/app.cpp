@@ -22,6 +22,7 @@
 #include "app/window/salient_pairs.h"
 #include "app/window/shutdown_watchdog.h"
 #include "app/window/variant_selection.h"
+#include "app/window/widgets/text_field.h"
 #include "core/base/error.h"
 #include "core/view/session_file.h"
 
@@ -176,7 +177,7 @@ double App::next_timer() const {
   if (const auto due = autosave_.due()) wait_at_most(*due - glfwGetTime());
   if (const double due = tour_deadline(state_); due >= 0) wait_at_most(due - glfwGetTime());
   for (const Notice& notice : state_.notices) {
-    if (!notice.error) wait_at_most(notice.until - glfwGetTime());
+    if (!notice.error && !notice.until_act) wait_at_most(notice.until - glfwGetTime());
   }
   return next;
 }
@@ -268,7 +269,7 @@ void App::run_once() {
       ui_.hint_timer.wait > 0 && state_.seconds >= frame_start_ + ui_.hint_timer.wait;
   if (is_hint_due) frames_left_ = kSettleFrames;  // ImGui hides a new tooltip in its first frame
   const bool has_expired_notice = std::ranges::any_of(
-      state_.notices, [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
+      state_.notices, [&](const Notice& n) { return n.has_expired(state_.seconds); });
   if (update_tasks(state_) || update_tour(state_, ImGui::IsMouseDown(ImGuiMouseButton_Left)))
     frames_left_ = kSettleFrames;
   panels_.steps->update(state_.step_pictures);
@@ -371,7 +372,12 @@ void App::lay_out_frame() {
   ui_.space_markers = state_.session->view.space_markers;
   ui_.is_simple = state_.settings.simple;
   state_.text.begin_frame();
+  begin_fields(ui_);
+  const bool was_in_field = ui_.fields.has_keyboard();  // Return and Escape leave the field
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
+  const bool has_click =
+      ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseClicked(ImGuiMouseButton_Right);
+  if (has_click || !ui_.strokes.empty()) std::erase_if(state_.notices, &Notice::until_act);
   if (state_.session->view.id != last_view_) state_.clamp_view();  // the view has just opened
   last_view_ = state_.session->view.id;
   read_model_files(state_, panels_.model);
@@ -380,7 +386,8 @@ void App::lay_out_frame() {
   draw_main_window(ui_, state_, panels_, painter_);
   ImGui::PopFont();
   state_.text.end_frame();
-  const bool is_typing = ImGui::GetIO().WantTextInput || state_.text.has_keyboard();
+  end_fields(ui_);
+  const bool is_typing = was_in_field || ui_.fields.has_keyboard() || state_.text.has_keyboard();
   // An open dialog receives all keys.
   if (!state_.dialogs.open()) run_shortcuts(state_, ui_.strokes, is_typing);
   // Cancels before drawing, which can be slow while the run occupies all processors.

@@ -11,8 +11,7 @@ ImGuiSession::ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts)
   IMGUI_CHECKVERSION();
   use();
   ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;               // the program has its own settings
-  io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor busy
+  io.IniFilename = nullptr;  // the program has its own settings
   io.ConfigWindowsMoveFromTitleBarOnly = true;
 #if IMGUI_VERSION_NUM >= 18700
   io.ConfigInputTrickleEventQueue = false;  // the InputQueue splits events into frames

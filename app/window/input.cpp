@@ -199,10 +199,7 @@ std::vector<KeyStroke> InputQueue::feed() {
     std::visit(Overloaded{
                    [&](const Key& e) {
                      record_modifier(e);
-                     // Tab toggles the panels; in a text field it moves the focus.
-                     const bool is_panel_key =
-                         e.key == GLFW_KEY_TAB && !ImGui::GetIO().WantTextInput;
-                     if (is_panel_key && e.action != GLFW_RELEASE) return;
+                     if (e.key == GLFW_KEY_TAB) return;  // text_field.h moves the focus
                      ImGui_ImplGlfw_KeyCallback(window_, e.key, e.scancode, e.action, e.modifiers);
                    },
                    [&](const Character& e) { ImGui_ImplGlfw_CharCallback(window_, e.value); },

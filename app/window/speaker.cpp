@@ -110,7 +110,7 @@ void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   ImGui::PushFont(ui_.fonts.body);
   draw_speaker_panel(ui_, state, pictures, has_own_monitor_);
   ImGui::PopFont();
-  if (!state.dialogs.open()) run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
+  if (!state.dialogs.open()) run_shortcuts(state, ui_.strokes, false);
   ImGui::Render();
   if (ui_.fonts.rasterise_missing(*ImGui::GetDrawData())) {
     frames_left_ = kSpeakerSettleFrames;

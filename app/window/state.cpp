@@ -27,6 +27,11 @@ void State::notify(std::string text) {
   make_room(notices);
 }
 
+void State::notify_until_act(std::string text) {
+  notices.push_back({.text = std::move(text), .until_act = true});
+  make_room(notices);
+}
+
 void State::report_error(std::string text) {
   std::erase_if(notices, [&](const Notice& n) { return n.text == text; });
   notices.push_back({std::move(text), true, 0});

@@ -31,7 +31,9 @@ namespace attnscope::window {
 struct Notice {
   std::string text;
   bool error = false;
-  double until = 0;  // seconds of the window's clock; unused for errors
+  double until = 0;        // seconds of the window's clock; unused for errors
+  bool until_act = false;  // disappears at the next key or click instead
+  bool has_expired(double seconds) const { return !error && !until_act && seconds > until; }
 };
 
 // Requests of actions and panels to the program; carried out and cleared after each frame.
@@ -63,6 +65,8 @@ struct State {
   double seconds = 0;  // the window's clock
   std::string gpu;     // renderer name of the graphics context
   std::vector<Notice> notices;
+  double ignores_letters_until =
+      0;  // time until which letters run no commands, see run_shortcuts()
   PendingRequests requests;
 
   // True if the newest run belongs to the current session; view settings may differ.
@@ -86,8 +90,9 @@ struct State {
   // encoding are selected for a single layer or head.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.is_on; }
-  void notify(std::string text);        // the notice disappears by itself
-  void report_error(std::string text);  // the notice stays until closed
+  void notify(std::string text);            // the notice disappears by itself
+  void notify_until_act(std::string text);  // the notice disappears at the next key or click
+  void report_error(std::string text);      // the notice stays until closed
   // True if the left panels edit B instead of A: if the user has selected B, or while the picture
   // shows B.
   bool edits_b() const { return session->b && (editing_b || shows_b()); }

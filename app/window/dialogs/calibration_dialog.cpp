@@ -9,6 +9,7 @@
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/panels/parameter_panel.h"
 #include "app/window/widgets/painter.h"
+#include "app/window/widgets/text_field.h"
 #include "core/base/file.h"
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
@@ -35,7 +36,7 @@ void file_field(Ui& ui, State& state, const char* label, const std::string& id, 
     hint(ui, "A story of 2,500 words that no bundled model was trained on.");
   }
   ImGui::SetNextItemWidth(-ui.px(92));
-  text_field(ui, "##path", path, "calibrate." + id, is_test ? "none" : "the window's text");
+  text_field(ui, path, ("calibrate." + id).c_str(), is_test ? "none" : "the window's text");
   hint(ui, help);
   ImGui::SameLine();
   if (button(ui, "Browse…", "calibrate." + id + ".browse", false, -1)) {

@@ -6,6 +6,7 @@
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/widgets/painter.h"
+#include "app/window/widgets/text_field.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/figure/plain_text.h"
@@ -162,7 +163,7 @@ void draw_save(Ui& ui, State& state, CostDialog& dialog) {
   ImGui::TextUnformatted("File");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(ui.px(300));
-  if (text_field(ui, "##path", dialog.path, "cost.path", "cost.png")) dialog.overwrite_path.clear();
+  if (text_field(ui, dialog.path, "cost.path", "cost.png")) dialog.overwrite_path.clear();
   hint(ui, "PNG, SVG or PDF; or CSV with all numbers.");
   ImGui::SameLine();
   const bool replaces = !dialog.path.empty() && dialog.overwrite_path == dialog.path;

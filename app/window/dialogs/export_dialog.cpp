@@ -8,6 +8,7 @@
 #include "app/window/error_text.h"
 #include "app/window/files.h"
 #include "app/window/jobs/task_kinds.h"
+#include "app/window/widgets/text_field.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/export_format.h"
@@ -67,10 +68,10 @@ void check_single_array(State& state) {
 void draw_path(Ui& ui, State& state) {
   ExportDialog& dialog = state.dialogs.exporting;
   ImGui::TextUnformatted("File");
-  if (ImGui::IsWindowAppearing() || dialog.focuses_name) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing() || dialog.focuses_name) focus_next_field(ui);
   dialog.focuses_name = false;
   ImGui::SetNextItemWidth(-ui.px(104));
-  text_field(ui, "##path", dialog.path, "export.path", "picture.png");
+  text_field(ui, dialog.path, "export.path", "picture.png");
   ImGui::SameLine();
   if (button(ui, "Browse…", "export.browse", false, -1)) {
     browse(state, BrowsePurpose::ExportPath);
@@ -123,7 +124,7 @@ void draw_text(Ui& ui, const char* label, const std::string& id, bool& is_drawn,
   ImGui::SameLine(ui.px(96));
   ImGui::BeginDisabled(!is_drawn);
   ImGui::SetNextItemWidth(-1);
-  text_field(ui, "##words", text, id + ".text", placeholder);
+  text_field(ui, text, (id + ".text").c_str(), placeholder);
   ImGui::EndDisabled();
   ImGui::PopID();
 }
@@ -173,10 +174,8 @@ struct NumberField {
 
 void draw_field(Ui& ui, const NumberField& field) {
   double displayed = field.value * field.factor;
-  ImGui::PushID(field.id);
-  const bool changed = ImGui::InputDouble("##number", &displayed, 0, 0, field.format);
-  ImGui::PopID();
-  mark(ui, field.id);
+  const bool changed =
+      number_field(ui, displayed, field.format, field.id, NumberUpdate::WhileTyping);
   hint(ui, field.help);
   if (!changed) return;
   const double value = displayed / field.factor;

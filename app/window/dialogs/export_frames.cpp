@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/window/widgets/text_field.h"
 #include "core/view/export/moving_numbers.h"
 
 namespace attnscope::window {
 namespace {
+
+constexpr Index kMaxFrames = 1'000'000;  // of the field; an export accepts fewer
 
 void select_number(FrameOptions& frames, const MovingNumber& number) {
   frames.key = number.key;
@@ -41,17 +44,18 @@ void draw_range(Ui& ui, FrameOptions& frames, const Parameter& animated) {
     ImGui::TextUnformatted(labels[i]);
   }
   start_field(0);
-  ImGui::InputDouble("##from", &frames.from, 0, 0, "%.4g");
-  mark(ui, "export.from");
+  number_field(ui, frames.from, "%.4g", "export.from", NumberUpdate::WhileTyping);
   start_field(1);
-  ImGui::InputDouble("##to", &frames.to, 0, 0, "%.4g");
-  mark(ui, "export.to");
+  number_field(ui, frames.to, "%.4g", "export.to", NumberUpdate::WhileTyping);
   start_field(2);
   // From and To may be infinite; the number of frames is then undefined.
   const double exact_count = frame_count(frames, animated);
-  int count = std::isfinite(exact_count) ? static_cast<int>(std::min(exact_count, 1e6)) : 0;
-  if (ImGui::InputInt("##frames", &count, 0, 0)) frames.count = count;
-  mark(ui, "export.frames");
+  Index count = std::isfinite(exact_count)
+                    ? static_cast<Index>(std::min(exact_count, static_cast<double>(kMaxFrames)))
+                    : 0;
+  if (number_field(ui, count, "export.frames", NumberUpdate::WhileTyping)) {
+    frames.count = static_cast<int>(std::clamp<Index>(count, 0, kMaxFrames));
+  }
 }
 
 }  // namespace

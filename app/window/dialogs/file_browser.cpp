@@ -3,6 +3,7 @@
 
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/files.h"
+#include "app/window/widgets/text_field.h"
 
 namespace attnscope::window {
 
@@ -265,18 +266,15 @@ void draw_file_browser(Ui& ui, State& state) {
   faint(ui, texts.advice);
   draw_path(ui, browser);
   const int step = (take_key(ui, "Down") ? 1 : 0) - (take_key(ui, "Up") ? 1 : 0);
-  if (step != 0) {
-    select_neighbour(browser, step);
-    refill_field();
-  }
+  if (step != 0) select_neighbour(browser, step);
   const std::string status = on_screen(status_text(browser));
   const float wrap = ImGui::GetContentRegionAvail().x;
   const float footer_height = ImGui::CalcTextSize(status.c_str(), nullptr, false, wrap).y +
                               3 * ImGui::GetStyle().ItemSpacing.y + 2 * ImGui::GetFrameHeight();
   draw_entries(ui, state, -footer_height);
-  keep_focus_here();
+  keep_focus_here(ui);
   ImGui::SetNextItemWidth(-1);
-  if (text_field(ui, "##name", browser.name, "browser.name", "Name")) browser.replaces = false;
+  if (text_field(ui, browser.name, "browser.name", "Name")) browser.replaces = false;
   ImGui::PushStyleColor(ImGuiCol_Text, browser.problem.empty() ? ui.look->warning : ui.look->error);
   paragraph(ui, status);
   ImGui::PopStyleColor();

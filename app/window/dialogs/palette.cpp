@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/window/dialogs/dialogs.h"
+#include "app/window/widgets/text_field.h"
 
 namespace attnscope::window {
 namespace {
@@ -56,10 +57,10 @@ void draw_palette(Ui& ui, State& state, const std::vector<ModelGroup>& models) {
   const bool appears = ImGui::IsWindowAppearing();
   if (appears) {
     palette.entries = palette_entries(state, models);
-    ImGui::SetKeyboardFocusHere();
   }
+  keep_focus_here(ui);
   ImGui::SetNextItemWidth(-1);
-  const bool changed = text_field(ui, "##typed", palette.typed, "palette.typed",
+  const bool changed = text_field(ui, palette.typed, "palette.typed",
                                   "Search commands, variants, encodings, models, lessons, samples");
   const std::vector<const PaletteEntry*> matches = matching_entries(palette.entries, palette.typed);
   if (changed || appears) palette.chosen = static_cast<int>(first_enabled(matches, state));

@@ -176,8 +176,7 @@ bool draw_notice(Ui& ui, const Notice& notice, int index) {
 // Draws the latest notice, except errors, at the right end of the status line. draw_notices() draws
 // errors.
 void draw_latest_notice(Ui& ui, State& state) {
-  std::erase_if(state.notices,
-                [&](const Notice& n) { return !n.error && state.seconds > n.until; });
+  std::erase_if(state.notices, [&](const Notice& n) { return n.has_expired(state.seconds); });
   const auto latest = std::find_if(state.notices.rbegin(), state.notices.rend(),
                                    [](const Notice& n) { return !n.error; });
   if (latest == state.notices.rend()) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/window/widgets/parameter_edit.h"
+#include "app/window/widgets/text_field.h"
 
 namespace attnscope::window {
 namespace {
@@ -16,9 +17,9 @@ bool is_number(const Parameter& p) {
 }
 
 // Call before drawing a parameter's field: focuses it if a click just set the parameter.
-void focus_if_requested(const std::string& id, ParameterWidgets& widgets) {
+void focus_if_requested(Ui& ui, const std::string& id, ParameterWidgets& widgets) {
   if (widgets.focused_id != id) return;
-  ImGui::SetKeyboardFocusHere();
+  focus_next_field(ui);
   widgets.focused_id.clear();
 }
 
@@ -64,25 +65,22 @@ bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::str
 
 bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width,
                  ParameterWidgets& widgets) {
-  focus_if_requested(id, widgets);
+  focus_if_requested(ui, id, widgets);
   ImGui::SetNextItemWidth(ui.px(width));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
+  const std::string field = id + ".number";
   bool changed = false;
   if (p.kind == Parameter::Kind::Integer) {
-    ImS64 value = values.integer(p.key);
-    changed = ImGui::InputScalar("##number", ImGuiDataType_S64, &value, nullptr, nullptr, "%lld",
-                                 ImGuiInputTextFlags_EnterReturnsTrue);
-    changed |= ImGui::IsItemDeactivatedAfterEdit();
-    if (changed) values.set(p.key, clamped(p, static_cast<Index>(value)));
+    Index value = values.integer(p.key);
+    changed = number_field(ui, value, field.c_str(), NumberUpdate::WhenComplete);
+    if (changed) values.set(p.key, clamped(p, value));
   } else {
     double value = values.real(p.key);
-    changed = ImGui::InputScalar("##number", ImGuiDataType_Double, &value, nullptr, nullptr,
-                                 number_format(p).c_str(), ImGuiInputTextFlags_EnterReturnsTrue);
-    changed |= ImGui::IsItemDeactivatedAfterEdit();
+    changed = number_field(ui, value, number_format(p).c_str(), field.c_str(),
+                           NumberUpdate::WhenComplete);
     if (changed) values.set(p.key, clamped(p, value));
   }
   ImGui::PopStyleVar();
-  mark(ui, id + ".number");
   hint(ui, p.help + " Click to type: " + expected_text(p) + ".");
   return changed;
 }
@@ -172,9 +170,9 @@ bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id
   ParameterWidgets::Entry& entry = it->second;
   if (is_new || entry.value != value) entry = {list_to_text(value), "", value};
   const bool has_rows = p.kind == Parameter::Kind::IntegerLists;
-  focus_if_requested(id, widgets);
+  focus_if_requested(ui, id, widgets);
   const bool changed =
-      text_field(ui, "##value", entry.text, id, has_rows ? "0, 1; 1, 2" : "comma-separated");
+      text_field(ui, entry.text, id.c_str(), has_rows ? "0, 1; 1, 2" : "comma-separated");
   if (!entry.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     paragraph(ui, entry.problem);

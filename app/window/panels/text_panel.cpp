@@ -63,8 +63,8 @@ bool draw_line(Ui& ui, State& state, TextBox& box, const std::string& text, cons
   return draw_text_editor(ui, box,
                           {.id = id,
                            .placeholder = placeholder,
-                           .lines = 1,
-                           .keeps_line_breaks = false,
+                           .visible_lines = 1,
+                           .lines = TextLines::WrappedInput,
                            .has_keyboard = !state.dialogs.open()},
                           state.requests.clipboard);
 }
@@ -173,8 +173,8 @@ void draw_text_panel(Ui& ui, State& state) {
   if (draw_text_editor(ui, state.text,
                        {.id = "text",
                         .placeholder = "Type or drop a text here",
-                        .lines = kEditorLines,
-                        .keeps_line_breaks = true,
+                        .visible_lines = kEditorLines,
+                        .lines = TextLines::Wrapped,
                         .has_keyboard = !state.dialogs.open()},
                        state.requests.clipboard)) {
     state.edit().run.text = state.text.edit.text();

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "app/window/widgets/text_edit.h"
+#include "app/window/widgets/text_box.h"
 #include "core/checkpoint/card.h"
 
 namespace attnscope::window {
@@ -13,17 +13,6 @@ namespace attnscope::window {
 struct CachedModelCard {
   std::string model;
   std::optional<ModelCard> card;  // nullopt: the card is unreadable
-};
-
-// Text box with a cursor, drawn by draw_text_editor().
-struct TextBox {
-  TextEdit edit;
-  bool is_focused = false;
-  bool was_drawn = false;          // drawn in this frame; otherwise, the editor receives no keys
-  double scroll = 0;               // pixels
-  bool scrolls_to_cursor = false;  // scroll to the cursor in the next frame
-  bool scrolls_to_end = false;     // scroll to the end of the text in the next frame
-  bool is_dragging = false;
 };
 
 struct TextPanel : TextBox {

@@ -122,7 +122,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     state.view.pointer = Point{static_cast<double>(mouse.x - origin.x) / ui.scale,
                                static_cast<double>(mouse.y - origin.y) / ui.scale};
   }
-  const bool is_typing = state.text.has_keyboard() || ImGui::GetIO().WantTextInput;
+  const bool is_typing = state.text.has_keyboard() || ui.fields.has_keyboard();
   state.view.shift = ImGui::GetIO().KeyShift && !is_typing;
   const std::optional<RunView>& b = state.session->b;
   Picture::Key key{state.pictured_trace(),

@@ -45,15 +45,18 @@ LineLayout::LineLayout(std::string_view line, bool is_rtl) : is_rtl_(is_rtl) {
   }
 }
 
-// Adds a cluster for each character, and runs between tabs, which are not drawn.
+// Adds a cluster for each character, and runs between tabs and line breaks, which are not drawn.
 void LineLayout::add_plain(const VisualPart& part, std::string_view text) {
   bool continues_run = false;
   for (std::size_t offset = 0; offset < text.size();) {
     const CodePoint c = code_point_at(text, offset);
-    const double step = c.value == '\t' ? kTabSpaces * advance_of(' ') : advance_of(c.value);
+    const bool is_gap = c.value == '\t' || c.value == '\n';
+    const double step = c.value == '\t'   ? kTabSpaces * advance_of(' ')
+                        : c.value == '\n' ? advance_of(' ')
+                                          : advance_of(c.value);
     const std::size_t begin = part.begin + offset;
     clusters_.push_back({begin, begin + c.bytes, width_, step, part.is_rtl});
-    if (c.value == '\t') {
+    if (is_gap) {
       continues_run = false;
     } else {
       if (!continues_run) runs_.push_back({"", width_});

@@ -27,7 +27,9 @@ std::vector<float> character_widths(std::string_view text) {
   return widths;
 }
 
+// `width`: infinite for a single line.
 std::vector<TextLine> wrap_to_width(const std::string& text, double width) {
+  if (!std::isfinite(width)) return {{0, text.size()}};
   const std::vector<float> widths = character_widths(text);
   return wrap(text, width, [&](std::size_t offset) { return static_cast<double>(widths[offset]); });
 }
@@ -72,7 +74,7 @@ struct Layout {
   }
 };
 
-void use_mouse(TextBox& box, const Layout& layout, bool is_hovered) {
+void use_mouse(TextBox& box, const Layout& layout, bool is_hovered, bool is_single) {
   const ImGuiIO& io = ImGui::GetIO();
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     box.is_focused = is_hovered;
@@ -85,7 +87,9 @@ void use_mouse(TextBox& box, const Layout& layout, bool is_hovered) {
   }
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) box.is_dragging = false;
   if (box.is_dragging) box.edit.place(layout.cursor_at(io.MousePos), true);
-  if (is_hovered && io.MouseWheel != 0) {
+  if (is_single) {
+    box.scrolls_to_cursor |= box.is_dragging;
+  } else if (is_hovered && io.MouseWheel != 0) {
     box.scroll -= static_cast<double>(io.MouseWheel * layout.line_height) * 2;
   }
 }
@@ -115,7 +119,7 @@ bool handle_command(TextEdit& edit, const KeyStroke& stroke, const TextEditorOpt
   } else if (key == "v") {
     const char* clipboard_text = ImGui::GetClipboardText();
     std::string pasted = clipboard_text != nullptr ? clipboard_text : "";
-    if (!options.keeps_line_breaks) std::ranges::replace(pasted, '\n', ' ');
+    if (options.lines != TextLines::Wrapped) std::ranges::replace(pasted, '\n', ' ');
     if (!pasted.empty()) edit.insert(pasted);
   } else {
     return false;
@@ -139,7 +143,9 @@ bool handle_stroke(TextBox& box, const KeyStroke& stroke, const std::vector<Text
     edit.insert(to_utf8(stroke.character));
     return true;
   }
+  const bool is_field = options.lines == TextLines::Single;
   const std::string_view key = logical_key(edit, stroke.key, lines);
+  if (is_field && (key == "Up" || key == "Down" || key == "Enter" || key == "Escape")) return false;
   for (const MoveKey& m : kMoves) {
     if (key != m.key) continue;
     edit.move(stroke.control ? m.control_move : m.move, stroke.shift, lines);
@@ -150,7 +156,7 @@ bool handle_stroke(TextBox& box, const KeyStroke& stroke, const std::vector<Text
     edit.erase(stroke.control ? Move::WordLeft : Move::Left, lines);
   } else if (stroke.key == "Delete") {
     edit.erase(stroke.control ? Move::WordRight : Move::Right, lines);
-  } else if (stroke.key == "Enter" && options.keeps_line_breaks) {
+  } else if (stroke.key == "Enter" && options.lines == TextLines::Wrapped) {
     edit.insert("\n");
   } else if (stroke.key == "Escape" || stroke.key == "Enter") {
     box.is_focused = false;
@@ -208,7 +214,10 @@ void draw_selection(Ui& ui, const TextEdit& edit, const Layout& layout, ImDrawLi
   }
 }
 
-void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float bottom) {
+void draw_lines(Ui& ui, const Layout& layout, bool is_invalid, float top, float bottom) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float alpha = ImGui::GetStyle().Alpha;
+  const ImVec4& colour = is_invalid ? ui.look->error : ui.look->text;
   const float offset = (layout.line_height - ImGui::GetFontSize()) / 2;
   for (std::size_t i = 0; i < layout.lines.size(); ++i) {
     const float y = layout.y_of(i);
@@ -217,9 +226,68 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
     const float left = layout.left_of(i, line);
     for (const LineLayout::Run& run : line.runs()) {
       draw.AddText({std::floor(left + static_cast<float>(run.left)), std::floor(y + offset)},
-                   packed(run.is_code_point ? ui.look->faint : ui.look->text), run.drawn.c_str());
+                   packed(run.is_code_point ? ui.look->faint : colour, alpha), run.drawn.c_str());
     }
   }
+}
+
+// Scrolls to the cursor if requested, and moves the lines, whose first one is at `top`,
+// accordingly.
+void scroll_lines(TextBox& box, Layout& layout, float top, float inner_height) {
+  const auto line_height = static_cast<double>(layout.line_height);
+  if (box.scrolls_to_cursor) {
+    const double line = static_cast<double>(line_of(layout.lines, box.edit.cursor())) * line_height;
+    const double lowest = line + line_height - static_cast<double>(inner_height);
+    box.scroll = std::clamp(box.scroll, std::max(lowest, 0.0), std::max(line, 0.0));
+  }
+  const double total = line_height * static_cast<double>(layout.lines.size());
+  const double lowest = std::max(0.0, total - static_cast<double>(inner_height));
+  box.scroll = box.scrolls_to_end ? lowest : std::clamp(box.scroll, 0.0, lowest);
+  layout.origin.y = top - static_cast<float>(box.scroll);
+}
+
+// Does the same for a single line, which begins at `left` or, in text from right to left, ends at
+// the right edge. `cursor_width`: pixels.
+void scroll_sideways(TextBox& box, Layout& layout, float left, double cursor_width) {
+  const LineLayout line = layout.line_layout(0);
+  const bool is_rtl = is_in_rtl_paragraph(layout.text, layout.lines[0]);
+  const auto width = static_cast<double>(layout.width) - cursor_width;
+  const double position = line.position_of(box.edit.cursor());
+  const double distance = is_rtl ? line.width() - position : position;  // from the line's start
+  if (box.scrolls_to_cursor) {
+    box.scroll = std::clamp(box.scroll, std::max(distance - width, 0.0), distance);
+  }
+  box.scroll = std::clamp(box.scroll, 0.0, std::max(0.0, line.width() - width));
+  layout.origin.x = left + static_cast<float>(is_rtl ? box.scroll : -box.scroll);
+}
+
+void draw_frame(const Ui& ui, ImVec2 corner, ImVec2 end, bool is_focused) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImGuiStyle& style = ImGui::GetStyle();
+  draw.AddRectFilled(corner, end,
+                     is_focused ? packed(ui.look->field) : ImGui::GetColorU32(ImGuiCol_FrameBg),
+                     style.FrameRounding);
+  if (!is_focused && !(style.FrameBorderSize > 0)) return;
+  draw.AddRect(corner, end, packed(is_focused ? ui.look->accent : ui.look->line, style.Alpha),
+               style.FrameRounding, 0, is_focused ? ui.px(1.5) : ui.px(1));
+}
+
+// Sizes of a box in pixels.
+struct BoxSize {
+  float width, height, line_height;
+  ImVec2 padding;
+};
+
+BoxSize box_size(const Ui& ui, const TextEditorOptions& options) {
+  if (options.lines == TextLines::Single) {
+    return {ImGui::CalcItemWidth(), ImGui::GetFrameHeight(), ImGui::GetTextLineHeight(),
+            ImGui::GetStyle().FramePadding};
+  }
+  const float line_height = std::round(ImGui::GetTextLineHeight() * kLineSpacing);
+  const ImVec2 padding(ui.px(9), ui.px(options.visible_lines > 1 ? 7 : 3));
+  return {ImGui::GetContentRegionAvail().x,
+          std::round(static_cast<float>(options.visible_lines) * line_height) + 2 * padding.y,
+          line_height, padding};
 }
 
 }  // namespace
@@ -227,57 +295,51 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
 bool draw_text_editor(Ui& ui, TextBox& box, const TextEditorOptions& options,
                       std::optional<std::string>& clipboard) {
   box.was_drawn = true;
+  const bool is_single = options.lines == TextLines::Single;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float line_height = std::round(ImGui::GetTextLineHeight() * kLineSpacing);
-  const ImVec2 padding(ui.px(9), ui.px(options.lines > 1 ? 7 : 3));
-  const float height = std::round(static_cast<float>(options.lines) * line_height) + 2 * padding.y;
-  invisible_button(options.id, {width, height});
+  const BoxSize size = box_size(ui, options);
+  invisible_button(options.id, {size.width, size.height});
   mark(ui, options.id);
   const bool is_hovered = ImGui::IsItemHovered();
   if (is_hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
 
-  const auto wrap_width = static_cast<double>(width - 2 * padding.x);
+  const ImVec2 padding = size.padding, first(origin.x + padding.x, origin.y + padding.y);
+  const float inner_width = size.width - 2 * padding.x, cursor_width = ui.px(1.5);
+  const double wrap_width = is_single ? HUGE_VAL : static_cast<double>(inner_width);
   const std::string previous_text = box.edit.text();
   const auto lay_out = [&] {
-    return Layout{{origin.x + padding.x, origin.y + padding.y - static_cast<float>(box.scroll)},
-                  static_cast<float>(wrap_width),
-                  line_height,
-                  wrap_to_width(box.edit.text(), wrap_width),
+    Layout layout{first, inner_width, size.line_height, wrap_to_width(box.edit.text(), wrap_width),
                   box.edit.text()};
+    if (is_single) {
+      scroll_sideways(box, layout, first.x, static_cast<double>(cursor_width));
+    } else {
+      layout.origin.y -= static_cast<float>(box.scroll);
+    }
+    return layout;
   };
-  use_mouse(box, lay_out(), is_hovered);
+  use_mouse(box, lay_out(), is_hovered, is_single);
   if (options.has_keyboard) handle_strokes(ui, box, wrap_width, options, clipboard);
-
   Layout layout = lay_out();
-  const std::size_t cursor_line = line_of(layout.lines, box.edit.cursor());
-  const float inner_height = height - 2 * padding.y;
-  const auto total = static_cast<double>(line_height) * static_cast<double>(layout.lines.size());
-  if (box.scrolls_to_cursor) {
-    const auto top = static_cast<double>(line_height) * static_cast<double>(cursor_line);
-    const double lowest = top + static_cast<double>(line_height - inner_height);
-    box.scroll = std::clamp(box.scroll, std::max(lowest, 0.0), std::max(top, 0.0));
-    box.scrolls_to_cursor = false;
-  }
-  const double lowest = std::max(0.0, total - static_cast<double>(inner_height));
-  box.scroll = box.scrolls_to_end ? lowest : std::clamp(box.scroll, 0.0, lowest);
-  box.scrolls_to_end = false;
-  layout.origin.y = origin.y + padding.y - static_cast<float>(box.scroll);
+  if (!is_single) scroll_lines(box, layout, first.y, size.height - 2 * padding.y);
+  box.scrolls_to_cursor = box.scrolls_to_end = false;
 
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const ImVec2 end(origin.x + width, origin.y + height);
-  const float rounding = ImGui::GetStyle().FrameRounding;
-  draw.AddRectFilled(origin, end, packed(ui.look->field), rounding);
-  draw.AddRect(origin, end, packed(box.is_focused ? ui.look->accent : ui.look->line), rounding, 0,
-               box.is_focused ? ui.px(1.5) : ui.px(1));
-  draw.PushClipRect({origin.x, origin.y + ui.px(3)}, {end.x, end.y - ui.px(3)}, true);
-  if (layout.text.empty()) draw.AddText(layout.origin, packed(ui.look->faint), options.placeholder);
-  draw_selection(ui, box.edit, layout, draw);
-  draw_lines(ui, layout, draw, origin.y, end.y);
+  const ImVec2 end(origin.x + size.width, origin.y + size.height);
+  draw_frame(ui, origin, end, box.is_focused);
+  const ImVec2 inset(is_single ? padding.x / 2 : 0, is_single ? ui.px(1) : ui.px(3));
+  draw.PushClipRect({origin.x + inset.x, origin.y + inset.y}, {end.x - inset.x, end.y - inset.y},
+                    true);
+  if (layout.text.empty()) {
+    draw.AddText(layout.origin, packed(ui.look->faint, ImGui::GetStyle().Alpha),
+                 options.placeholder);
+  }
+  if (box.is_focused || !is_single) draw_selection(ui, box.edit, layout, draw);
+  draw_lines(ui, layout, options.is_invalid, origin.y, end.y);
   if (box.is_focused) {
+    const std::size_t cursor_line = line_of(layout.lines, box.edit.cursor());
     const float x = std::floor(layout.x_of(cursor_line, box.edit.cursor()));
     const float y = layout.y_of(cursor_line);
-    draw.AddRectFilled({x, y + ui.px(1)}, {x + ui.px(1.5), y + line_height - ui.px(1)},
+    draw.AddRectFilled({x, y + ui.px(1)}, {x + cursor_width, y + size.line_height - ui.px(1)},
                        packed(ui.look->text));
   }
   draw.PopClipRect();

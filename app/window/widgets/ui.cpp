@@ -1,9 +1,9 @@
 #include "app/window/widgets/ui.h"
 
 #include <imgui_internal.h>
-#include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <utility>
 
 #include "app/window/utf8.h"
@@ -50,10 +50,33 @@ void faint(Ui& ui, std::string_view text) {
 
 void paragraph(const Ui& ui, std::string_view text) {
   static_cast<void>(ui);
-  const std::string visible = on_screen(text);
-  ImGui::PushTextWrapPos(0);
+  const std::string visible = wrapped(text, ImGui::GetContentRegionAvail().x);
+  ImGui::PushTextWrapPos(0);  // for words that are wider
   ImGui::TextUnformatted(visible.data(), visible.data() + visible.size());
   ImGui::PopTextWrapPos();
+}
+
+std::string wrapped(std::string_view text, float width) {
+  std::string visible = on_screen(text);
+  // Unlike ImGui::CalcTextSize(), does not round each word up.
+  const auto width_of = [&](const char* begin, const char* end) {
+    return ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), FLT_MAX, 0, begin, end).x;
+  };
+  const std::string_view space = " ";
+  const float space_width = width_of(space.data(), space.data() + space.size());
+  float x = 0;
+  for (std::size_t begin = 0; begin < visible.size();) {
+    const std::size_t end = std::min(visible.find_first_of(" \n", begin), visible.size());
+    const float word = width_of(visible.data() + begin, visible.data() + end);
+    if (x > 0 && visible[begin - 1] == ' ' && x + word > width) {
+      visible[begin - 1] = '\n';
+      x = 0;
+    }
+    x += word + space_width;
+    if (end < visible.size() && visible[end] == '\n') x = 0;
+    begin = end + 1;
+  }
+  return visible;
 }
 
 std::string elide(const std::string& text, float width) {
@@ -245,22 +268,6 @@ bool button(Ui& ui, const char* label, std::string_view id, bool primary, float 
   if (primary) ImGui::PopStyleColor(3);
   mark(ui, id);
   return clicked;
-}
-
-bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
-                const char* placeholder) {
-  const bool changed =
-      ImGui::InputTextWithHint(label, placeholder, &text, ImGuiInputTextFlags_AutoSelectAll);
-  mark(ui, id);
-  return changed;
-}
-
-void keep_focus_here() {
-  if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
-}
-
-void refill_field() {
-  ImGui::ClearActiveID();
 }
 
 bool take_key(Ui& ui, std::string_view key) {

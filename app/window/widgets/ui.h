@@ -11,6 +11,7 @@
 #include "app/window/input.h"
 #include "app/window/look.h"
 #include "app/window/widgets/fonts.h"
+#include "app/window/widgets/text_box.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope::window {
@@ -33,6 +34,26 @@ struct HintTimer {
   double wait = -1;          // seconds until the hint appears; negative: none is due
 };
 
+// Keyboard focus of the fields of one line (text_field.h).
+struct FieldFocus {
+  struct Field {
+    ImGuiID id = 0, window = 0;  // `window`: outermost window, which Tab does not leave
+    bool operator==(const Field&) const = default;
+  };
+  ImGuiID focused = 0;     // field with the keyboard; 0: none
+  TextBox box;             // text, cursor and scroll position of the focused field
+  bool is_edited = false;  // the user has changed the text since the field got the keyboard
+  std::vector<TextEdit> undo_steps, redo_steps;
+  ImGuiID requested = 0;       // field that gets the keyboard when it is drawn next
+  bool requests_next = false;  // the next field to be drawn gets the keyboard
+  ImGuiID left = 0;            // edited field that lost the keyboard to a field drawn before it
+  std::string left_text;       // its text
+  std::vector<Field> drawn,
+      previous;  // enabled fields of this frame and the frame before, in order
+
+  bool has_keyboard() const { return focused != 0; }
+};
+
 struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
@@ -44,6 +65,7 @@ struct Ui {
   bool is_simple = false;
   std::vector<KeyStroke> strokes;  // key strokes of this frame
   OpenList list;                   // state of the open list
+  FieldFocus fields;
   mutable HintTimer hint_timer;
   Report report;  // positions of widgets, for tests
 
@@ -67,6 +89,9 @@ void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags = 0)
 void heading(Ui& ui, const char* text, bool first = false);
 void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
+// The text on the screen with line breaks at spaces, so that lines are at most `width` pixels wide
+// unless a word is wider. ImGui would also break "adaptive_span.window" and "0.5" at the point.
+std::string wrapped(std::string_view text, float width);
 // Text, shortened with "…" at its end if it is wider than `width` pixels.
 std::string elide(const std::string& text, float width);
 // Coloured label with rounded corners, as wide as its text, but not wider than the available space.
@@ -99,15 +124,6 @@ class QuietScope {
 
 // Button. `width` in pixels; 0: width of the label; -1: width of the panel.
 bool button(Ui& ui, const char* label, std::string_view id, bool primary = false, float width = 0);
-
-// Single-line text field; the first click selects all. True if the text changed.
-bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
-                const char* placeholder = "");
-
-// Call before a dialog's only field, which then has the keyboard while no other item is active.
-void keep_focus_here();
-// Call after the program changed a field's text, which ImGui otherwise ignores during editing.
-void refill_field();
 
 // ImGui::BeginCombo() and ImGui::BeginPopup() for lists of list_row()s: Up, Down, Home and End mark
 // an enabled row, Enter selects it, and no other widget receives these keys. Pair with
