@@ -33,7 +33,7 @@ void print_step(std::size_t number, const LessonStep& step, const std::vector<Cl
   std::printf("\n%zu. %s\n%s\n", number, step.title.c_str(), step.text.c_str());
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
     std::printf("  %s %s  %s\n", check_mark(checks[i]).c_str(), step.claims[i].text.c_str(),
-                measured_text(step.claims[i], checks[i]).c_str());
+                to_string(measured_text(step.claims[i], checks[i])).c_str());
   }
 }
 
@@ -44,7 +44,8 @@ std::string handout_section(const LessonStep& step, const std::vector<ClaimCheck
   if (!step.claims.empty()) html += "<ul class=\"claims\">\n";
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
     html += "<li>" + check_mark(checks[i]) + " " + markup(step.claims[i].text) +
-            " Measured: " + markup(measured_text(step.claims[i], checks[i])) + ".</li>\n";
+            " Measured: " + markup(to_string(measured_text(step.claims[i], checks[i]))) +
+            ".</li>\n";
   }
   if (!step.claims.empty()) html += "</ul>\n";
   return html + "</section>\n";

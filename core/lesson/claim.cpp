@@ -64,35 +64,45 @@ ClaimCheck check(const Claim& claim, const Traces& traces) {
 namespace {
 
 // Formats integers without rounding: "2048".
-std::string number_text(double value) {
-  constexpr int kDigits = 3;
+std::string number_text(double value, MeasureUnit unit, int digits) {
   constexpr double kMaxCount = 1e6;
+  if (unit == MeasureUnit::Share) return percent(value, digits);
   if (std::abs(value) < kMaxCount && value == std::round(value)) {
     return std::to_string(static_cast<long>(value));
   }
-  return brief(value, kDigits);
+  return brief(value, digits + 1);
+}
+
+std::string limits_text(const std::optional<std::string>& least,
+                        const std::optional<std::string>& most) {
+  if (least && most) return *least == *most ? *least : *least + " to " + *most;
+  return least ? "at least " + *least : "at most " + *most;
 }
 
 }  // namespace
 
-std::string measured_text(const Claim& claim, const ClaimCheck& result) {
+MeasuredText measured_text(const Claim& claim, const ClaimCheck& result) {
   constexpr double kSmallLimit = 1e-3;
-  const std::string value = number_text(result.value);
-  const auto equals = [&](const std::optional<double>& limit) {
-    return limit && number_text(*limit) == value;
+  constexpr int kDigits = 2;
+  const MeasureUnit unit = measure(claim.measure).unit;
+  const auto text_of = [&](const std::optional<double>& limit) -> std::optional<std::string> {
+    if (!limit) return std::nullopt;
+    return number_text(*limit, unit, kDigits);
   };
-  const bool equals_both = equals(claim.least) && equals(claim.most);
+  const std::optional<std::string> least = text_of(claim.least), most = text_of(claim.most);
+  std::string value = number_text(result.value, unit, kDigits);
   const bool is_at_limit = result.value == claim.least || result.value == claim.most;
-  if (result.holds && (equals_both || is_at_limit)) return value;
+  const bool equals_limit = value == least || value == most;
+  if (result.holds && (is_at_limit || (value == least && value == most))) return {value, ""};
   if (result.holds && !claim.least && *claim.most > 0 && *claim.most < kSmallLimit) {
-    return "below " + number_text(*claim.most);
+    return {"below " + *most, ""};
   }
-  std::string limits;
-  if (claim.least) limits = "at least " + number_text(*claim.least);
-  if (claim.most) {
-    limits += (limits.empty() ? "" : ", ") + ("at most " + number_text(*claim.most));
-  }
-  return value + " (" + limits + ")";
+  if (equals_limit && !is_at_limit) value = number_text(result.value, unit, kDigits + 1);
+  return {value, "expected " + limits_text(least, most)};
+}
+
+std::string to_string(const MeasuredText& text) {
+  return text.value + (text.expected.empty() ? "" : ", " + text.expected);
 }
 
 }  // namespace attnscope

@@ -31,11 +31,17 @@ struct Claim {
   std::optional<double> least, most;
 };
 
+enum class MeasureUnit {
+  Number,
+  Share  // a fraction, shown as a percentage
+};
+
 struct Measure {
   std::string id, help;
   bool requires_query = false, requires_key = false;
   bool compares = false;  // requires a run B
   std::function<double(const Traces&, const Claim&)> value;
+  MeasureUnit unit = MeasureUnit::Number;
 };
 const std::vector<Measure>& measures();
 
@@ -50,8 +56,12 @@ struct ClaimCheck {
 // Throws InputError if the traces lack the layer, head, query or key.
 ClaimCheck check(const Claim& claim, const Traces& traces);
 
-// Formats the measured value with its limits: "0.93 (at least 0.9)"; "5" if the value equals a
-// limit; "below 1e-5" if the only limit is a small maximum.
-std::string measured_text(const Claim& claim, const ClaimCheck& result);
+// A measured value and the limits of its claim.
+struct MeasuredText {
+  std::string value;     // "87%"; "below 1e-5" if the only limit is a small maximum
+  std::string expected;  // "expected at least 80%"; empty if the value equals a limit
+};
+MeasuredText measured_text(const Claim& claim, const ClaimCheck& result);
+std::string to_string(const MeasuredText& text);  // "87%, expected at least 80%"
 
 }  // namespace attnscope

@@ -122,10 +122,12 @@ std::vector<Measure> depth_measures() {
        [](const Traces& traces, const Claim&) {
          const ExitWork& work = exit_work(traces);
          return 1 - work.early.multiply_adds / work.all.multiply_adds;
-       }},
+       },
+       MeasureUnit::Share},
       {"exit_agreement", "share of tokens whose prediction at their exit is the last layer's",
        false, false, false,
-       [](const Traces& traces, const Claim&) { return exit_work(traces).agreement(); }},
+       [](const Traces& traces, const Claim&) { return exit_work(traces).agreement(); },
+       MeasureUnit::Share},
       {"exit_bits", "bits per token that early exits cost compared with all layers", false, false,
        false,
        [](const Traces& traces, const Claim&) {
@@ -133,7 +135,7 @@ std::vector<Measure> depth_measures() {
          return work.early.bits - work.all.bits;
        }},
       {"oracle_agreement", "share of tokens whose most likely exit by q is the oracle's", false,
-       false, false, oracle_agreement},
+       false, false, oracle_agreement, MeasureUnit::Share},
       {"mean_span", "mean of z over the heads with a span", false, false, false,
        [](const Traces& traces, const Claim& claim) { return mean_of(head_spans(traces, claim)); }},
       {"longest_span", "largest z of a head", false, false, false,
@@ -143,11 +145,11 @@ std::vector<Measure> depth_measures() {
       {"span_range", "difference between the largest and smallest z of a head over the text", false,
        false, false, span_range},
       {"span_pairs", "pairs within the spans of the heads, as a share of all causal pairs", false,
-       false, false, span_pairs},
+       false, false, span_pairs, MeasureUnit::Share},
       {"retrieval_gain", "bits per token that retrieval saves compared with the model alone", false,
        false, false, retrieval_gain},
       {"fetched_share", "share of the query's attention on retrieved tokens", true, false, false,
-       retrieved_fraction},
+       retrieved_fraction, MeasureUnit::Share},
   };
 }
 

@@ -78,10 +78,10 @@ std::vector<Measure> flow_measures() {
        "share of the head's output for the query that comes from the key's value; the shares of "
        "all "
        "keys add up to 1",
-       true, true, false, value_fraction},
+       true, true, false, value_fraction, MeasureUnit::Share},
       {"head_share",
        "share of the attention block's update of the query's token that comes from the head", true,
-       false, false, head_fraction},
+       false, false, head_fraction, MeasureUnit::Share},
       {"attention_update",
        "norm of the attention block's update of the query's token, relative to its vector before "
        "the layer",

@@ -118,10 +118,17 @@ HeadStatistics statistics(const Trace& trace, const Claim& claim) {
   return head_statistics(trace, tap, head);
 }
 
-Measure head_measure(const char* id, const char* help, double HeadStatistics::*member) {
-  return {id, help, false, false, false, [member](const Traces& traces, const Claim& claim) {
+Measure head_measure(const char* id, const char* help, double HeadStatistics::*member,
+                     MeasureUnit unit = MeasureUnit::Number) {
+  return {id,
+          help,
+          false,
+          false,
+          false,
+          [member](const Traces& traces, const Claim& claim) {
             return statistics(*traces.trace, claim).*member;
-          }};
+          },
+          unit};
 }
 
 Measure head_change_measure(const char* id, const char* help, double HeadStatistics::*member) {
@@ -180,10 +187,12 @@ std::vector<Measure> map_measures() {
       {"row_sum_error", "largest deviation of a row sum from 1", false, false, false,
        row_sum_error},
       {"weight", "weight of the query on the key", true, true, false,
-       [](const Traces& t, const Claim& c) { return weight(weights_of(*t.trace, c), c); }},
+       [](const Traces& t, const Claim& c) { return weight(weights_of(*t.trace, c), c); },
+       MeasureUnit::Share},
       {"other_weight", "mean weight of the other queries that may see the key", true, true, false,
-       other_weight},
-      {"later_weight", "largest weight on a later token", false, false, false, later_weight},
+       other_weight, MeasureUnit::Share},
+      {"later_weight", "largest weight on a later token", false, false, false, later_weight,
+       MeasureUnit::Share},
       {"farthest", "largest distance between a query and a key of positive weight", false, false,
        false, farthest},
       {"difference", "largest difference from the map of run B", false, false, true, difference},
@@ -195,15 +204,15 @@ std::vector<Measure> map_measures() {
       head_measure("entropy", "mean entropy of the rows, in bits", &Statistics::entropy),
       head_measure("distance", "mean attention distance, in tokens", &Statistics::distance),
       head_measure("previous_token", "mean weight on the previous token",
-                   &Statistics::previous_token),
+                   &Statistics::previous_token, MeasureUnit::Share),
       head_measure("induction", "mean weight on tokens that followed the same token earlier",
-                   &Statistics::induction),
+                   &Statistics::induction, MeasureUnit::Share),
       head_change_measure("distance_change", "attention distance minus that of run B",
                           &Statistics::distance),
       {"median_entropy", "median entropy of the layer's heads", false, false, false,
        median_entropy},
       {"most_induction", "largest induction score of the layer's heads", false, false, false,
-       largest_induction},
+       largest_induction, MeasureUnit::Share},
       {"maps_apart", "largest difference between the two most similar heads", false, false, false,
        maps_apart},
   };

@@ -87,21 +87,21 @@ std::function<double(const Traces&, const Claim&)> kind_weight_measure(KeyKind k
 std::vector<Measure> memory_measures() {
   return {
       {"compressed_share", "mean over the queries of a head's weight on compressed slots", false,
-       false, false, kind_weight_measure(KeyKind::Compressed)},
+       false, false, kind_weight_measure(KeyKind::Compressed), MeasureUnit::Share},
       {"heard_back",
        "receptive field: distance from the segment's last token to the oldest token that reaches "
        "it "
        "through this layer and those below",
        false, false, false, receptive_distance},
       {"segment_cost", "query-key products of one head, as a share of those of full attention",
-       false, false, false, segment_cost},
+       false, false, false, segment_cost, MeasureUnit::Share},
       {"steps_taken", "steps that the query's token uses", true, false, false, steps_taken},
       {"mean_steps", "mean number of steps of a token", false, false, false, mean_steps},
       {"ponder_cost", "mean over tokens of steps plus remainder", false, false, false, ponder_cost},
       {"attention_gate", "mean of z of the layer's attention gate", false, false, false,
        gate_measure("attention")},
       {"memory_gate", "mean of g, the share of retrieved memory in the head's output", false, false,
-       false, gate_measure("memory")},
+       false, gate_measure("memory"), MeasureUnit::Share},
   };
 }
 

@@ -84,7 +84,8 @@ double pair_span_mask(const Traces& traces, const Claim& claim) {
 
 std::vector<Measure> pattern_measures() {
   return {
-      {"density", "allowed pairs as a share of all pairs", false, false, false, density},
+      {"density", "allowed pairs as a share of all pairs", false, false, false, density,
+       MeasureUnit::Share},
       {"keys_of_query", "number of keys that the query can attend to", true, false, false,
        keys_of_query},
       {"layers_to_reach", "layers until the key reaches the query", true, true, false,

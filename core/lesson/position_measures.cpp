@@ -182,7 +182,7 @@ std::vector<Measure> position_measures() {
        [](const Traces& t, const Claim& c) { return bias(*t.trace, c, c.query, c.key); }},
       {"factor", "distance factor of the pair's score", true, true, false, factor},
       {"position_share", "share of the position terms in the query's scores, 0 to 1", true, false,
-       false, position_share},
+       false, position_share, MeasureUnit::Share},
       {"bias_bend", "largest second difference of the bias by distance; 0 for a straight line",
        false, false, false, bias_bend},
       {"biases_apart", "smallest difference between the biases of two heads of the layer", true,

@@ -88,7 +88,7 @@ std::vector<Measure> prediction_measures() {
       {"next_rank", "rank of the key's token in the prediction at the query; 1 is the most likely",
        true, true, false, next_rank},
       {"foreseen", "share of tokens from the query on that were the most likely prediction", true,
-       false, false, predicted_fraction},
+       false, false, predicted_fraction, MeasureUnit::Share},
       {"bits", "bits per token from the query on: mean of -log2 of the probability", true, false,
        false,
        [](const Traces& traces, const Claim& claim) { return bits_of(*traces.trace, claim); }},
@@ -97,7 +97,7 @@ std::vector<Measure> prediction_measures() {
          return bits_of(*traces.trace, claim) - bits_of(*traces.reference(), claim);
        }},
       {"settled", "share of tokens with the last layer's prediction from this layer on", false,
-       false, false, settled_fraction},
+       false, false, settled_fraction, MeasureUnit::Share},
       {"settles_at", "layer from which on the prediction at the query stays the same", true, false,
        false, settling_layer},
   };

@@ -108,7 +108,7 @@ std::vector<Measure> vector_measures() {
       {"score_spread", "standard deviation of the scores of a head's allowed pairs", false, false,
        false, score_spread},
       {"largest_weight", "mean over the rows of the largest weight", false, false, false,
-       largest_weight},
+       largest_weight, MeasureUnit::Share},
       {"keys_apart", "largest difference between the keys of this head and the next", false, false,
        false, keys_apart},
       {"cached_numbers", "numbers per token in the KV cache, over all layers", false, false, false,

@@ -43,11 +43,13 @@ float flow(const std::vector<ColouredText>& parts, float width, ImDrawList* draw
 std::string measurement_text(const Claim& claim, const std::optional<ClaimCheck>& result,
                              bool is_brief) {
   constexpr std::size_t kUsualLength = 7;  // "0.00123"
-  const ClaimCheck placeholder{claim.least.value_or(claim.most.value_or(0)), false};
-  std::string text = measured_text(claim, result.value_or(placeholder));
-  const std::string vanishing_text = measured_text(claim, {0, true});
-  const bool fails = result && !result->holds;
-  if (is_brief && !fails) text.resize(std::min(text.find(" ("), text.size()));
+  const ClaimCheck placeholder{claim.least.value_or(claim.most.value_or(0)), is_brief};
+  const auto text_of = [&](const ClaimCheck& check) {
+    const MeasuredText measured = measured_text(claim, check);
+    return is_brief && check.holds ? measured.value : to_string(measured);
+  };
+  std::string text = text_of(result.value_or(placeholder));
+  const std::string vanishing_text = text_of({0, true});
   if (!result && text.size() < kUsualLength) text.resize(kUsualLength, '0');
   return !result && vanishing_text.size() > text.size() ? vanishing_text : text;
 }
@@ -65,7 +67,7 @@ std::vector<ColouredText> claim_parts(const Ui& ui, const Claim& claim,
 
 float text_height(ImFont* font, const std::string& text, float width) {
   ImGui::PushFont(font);
-  const float height = ImGui::CalcTextSize(on_screen(text).c_str(), nullptr, false, width).y;
+  const float height = ImGui::CalcTextSize(wrapped(text, width).c_str(), nullptr, false, width).y;
   ImGui::PopFont();
   return height + ImGui::GetStyle().ItemSpacing.y;
 }

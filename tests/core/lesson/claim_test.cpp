@@ -50,22 +50,36 @@ TEST(Claim, MeasuresRunBOnRequest) {
 
 TEST(Claim, FormatsMeasuredValue) {
   Claim claim;
+  claim.measure = "entropy";
+  const auto text = [&](const ClaimCheck& check) { return to_string(measured_text(claim, check)); };
   claim.least = 0.9;
-  EXPECT_EQ(measured_text(claim, {0.934, true}), "0.934 (at least 0.9)");
+  EXPECT_EQ(text({0.934, true}), "0.934, expected at least 0.9");
   claim.most = 1;
-  EXPECT_EQ(measured_text(claim, {0.5, false}), "0.5 (at least 0.9, at most 1)");
+  EXPECT_EQ(text({0.5, false}), "0.5, expected 0.9 to 1");
   claim.least = claim.most = 5;
-  EXPECT_EQ(measured_text(claim, {5, true}), "5");
-  EXPECT_EQ(measured_text(claim, {6, false}), "6 (at least 5, at most 5)");
+  EXPECT_EQ(text({5, true}), "5");
+  EXPECT_EQ(text({6, false}), "6, expected 5");
   claim.least = 0.4999;
   claim.most = 0.5001;
-  EXPECT_EQ(measured_text(claim, {0.50001, true}), "0.5");
+  EXPECT_EQ(text({0.50001, true}), "0.5");
   claim.least.reset();
   claim.most = 1e-5;
-  EXPECT_EQ(measured_text(claim, {1.17e-7, true}), "below 1e-5");
-  EXPECT_EQ(measured_text(claim, {0.2, false}), "0.2 (at most 1e-5)");
-  EXPECT_EQ(measured_text(claim, {2048, false}), "2048 (at most 1e-5)");
-  EXPECT_EQ(measured_text(claim, {2048.5, false}), "2048 (at most 1e-5)");
+  EXPECT_EQ(text({1.17e-7, true}), "below 1e-5");
+  EXPECT_EQ(text({0.2, false}), "0.2, expected at most 1e-5");
+  EXPECT_EQ(text({2048, false}), "2048, expected at most 1e-5");
+  EXPECT_EQ(text({2048.5, false}), "2048, expected at most 1e-5");
+}
+
+TEST(Claim, FormatsSharesAsPercentages) {
+  Claim claim;
+  claim.measure = "weight";
+  claim.least = 0.8;
+  const auto text = [&](const ClaimCheck& check) { return to_string(measured_text(claim, check)); };
+  EXPECT_EQ(text({0.867, true}), "87%, expected at least 80%");
+  EXPECT_EQ(text({0.7968, false}), "79.7%, expected at least 80%");  // not "80%"
+  EXPECT_EQ(text({0.8, true}), "80%");
+  claim.most = 0.9;
+  EXPECT_EQ(text({0.5, false}), "50%, expected 80% to 90%");
 }
 
 TEST(Claim, MeasureIdsAreUnique) {

@@ -154,7 +154,7 @@ TEST(BundledLessons, ClaimsHoldAndPicturesCanBeDrawn) {
       traces.findings.add(compute_background_findings(step.session, requests, run, {}));
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
-        EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);
+        EXPECT_TRUE(checked.holds) << claim.text << ' ' << to_string(measured_text(claim, checked));
         expect_stated(claim, checked);
       }
       EXPECT_NO_THROW(
