@@ -29,10 +29,8 @@ std::optional<std::string> result_of(const State& state, TourMove move) {
   const Tour& tour = state.tour;
   if (move == TourMove::Point) {
     const std::optional<Hit>& hit = state.view.hit;
-    const std::optional<Point>&start = tour.pointer, &now = state.view.pointer;
-    const bool has_moved =
-        tour.has_played && now && !(start && start->x == now->x && start->y == now->y);
-    if (!has_moved || !hit || (hit->query < 0 && hit->key < 0)) return std::nullopt;
+    if (!tour.has_moved || !state.view.pointer || !hit || (hit->query < 0 && hit->key < 0))
+      return std::nullopt;
     return std::to_string(hit->query) + " " + std::to_string(hit->key);
   }
   if (move == TourMove::Change) {
@@ -59,7 +57,51 @@ bool select_local(State& state) {
   state.history.end_step();
   select_variant(state, local, true);
   state.tour.local = state.session->run.variant;
+  state.tour.local_text = state.session->run.text;
   return true;
+}
+
+void watch_pointer(State& state) {
+  Tour& tour = state.tour;
+  const std::optional<Point>& now = state.view.pointer;
+  if (state.run.trace == nullptr) return;
+  if (!now) {
+    tour.was_outside = true;
+    return;
+  }
+  const bool differs = tour.pointer && (tour.pointer->x != now->x || tour.pointer->y != now->y);
+  tour.has_moved |= differs || tour.was_outside;
+  tour.pointer = now;
+}
+
+// A change of the text adapts the window, which is no act of the user.
+void follow_text(State& state) {
+  Tour& tour = state.tour;
+  const RunSpec& run = state.session->run;
+  if (!tour.local || run.text == tour.local_text) return;
+  tour.local = run.variant;
+  tour.local_text = run.text;
+}
+
+// Shows all steps, without an undo step.
+void show_all_steps(State& state) {
+  const bool was_recorded = same_session(state.session.snapshot(), state.history.current());
+  const auto& parameters = view(kFlow).options.parameters;
+  set_view_value(state.session.edit().view, kFlow, kStep,
+                 default_values(parameters).integer(kStep));
+  if (was_recorded) state.history.amend(state.session.snapshot());
+}
+
+// Ends the animation when it is complete, or when the user begins to act.
+void update_animation(State& state) {
+  Tour& tour = state.tour;
+  tour.is_playing = tour.is_playing && state.view.play.is_on && state.view.play.view == kFlow;
+  if (!tour.is_playing) return;
+  const bool is_complete =
+      state.seconds >= tour.play_start + view(kFlow).options.animation->seconds;
+  if (!is_complete && !tour.has_moved && !state.text.has_keyboard()) return;
+  tour.is_playing = state.view.play.is_on = false;
+  show_all_steps(state);
 }
 
 void start_animation(State& state) {
@@ -72,10 +114,12 @@ void start_animation(State& state) {
   }
   if (state.run.salient_pairs.task != nullptr) return;
   state.tour.has_played = true;
-  state.tour.pointer = state.view.pointer;
-  const bool is_allowed = state.session->view.id == kFlow && !state.settings.reduced_motion;
+  state.tour.play_start = state.seconds;
+  const bool is_allowed =
+      state.session->view.id == kFlow && !state.settings.reduced_motion && !state.tour.has_moved;
   if (!is_allowed || state.view.play.is_on) return;
   toggle_play(state);
+  state.tour.is_playing = true;
   state.view.play.is_recorded = true;  // no undo step
 }
 
@@ -112,19 +156,14 @@ void start_tour(State& state) {
   state.tour = {};
   state.tour.is_on = true;
   state.tour.text = state.session->run.text;
+  state.tour.pointer = state.view.pointer;
 }
 
 void end_tour(State& state) {
   if (!state.tour.is_on) return;
   state.tour.is_on = false;
   if (state.view.play.view == kFlow) state.view.play.is_on = false;
-  if (state.tour.has_played) {  // shows all steps again, also if the animation was paused
-    const bool was_recorded = same_session(state.session.snapshot(), state.history.current());
-    const auto& parameters = view(kFlow).options.parameters;
-    set_view_value(state.session.edit().view, kFlow, kStep,
-                   default_values(parameters).integer(kStep));
-    if (was_recorded) state.history.amend(state.session.snapshot());
-  }
+  if (state.tour.has_played) show_all_steps(state);  // also if the animation was paused
   const std::optional<Choice>& variant = state.session->run.variant;
   if (state.tour.local && variant && variant->id == kLocal) {
     select_variant(state, state.tour.previous, false);
@@ -132,7 +171,12 @@ void end_tour(State& state) {
 }
 
 void finish_tour(State& state) {
+  const bool is_done = state.tour.move >= kTourMoves.size();
   end_tour(state);
+  state.notify_until_act(
+      std::string(is_done ? "Done; attention is as before. " : "") +
+      "Map shows the whole head: a bright cell means that the word of its row attends strongly to "
+      "the word of its column.");
   state.session.edit().view.id = kMap;
   state.tour.opens_pair = true;
 }
@@ -144,7 +188,10 @@ bool update_tour(State& state, bool is_pressed) {
     end_tour(state);
     return true;
   }
+  watch_pointer(state);
+  follow_text(state);
   if (!tour.has_played) start_animation(state);
+  update_animation(state);
   if (state.dialogs.open()) {
     tour.act.reset();
     return false;
@@ -167,9 +214,6 @@ bool update_tour(State& state, bool is_pressed) {
                             (kTourMoves[tour.move] != TourMove::Drag || select_local(state));
   if (can_continue) return true;
   finish_tour(state);
-  state.notify(
-      "Done; attention is as before. A bright cell: the word of the row attends strongly to the "
-      "word of the column.");
   return true;
 }
 

@@ -25,9 +25,16 @@ struct Tour {
   std::size_t move = 0;       // index in kTourMoves of the current move; the earlier ones are done
   bool has_searched = false;  // a salient pair was searched for
   bool has_played = false;    // the animation was started
-  std::optional<Point> pointer;    // position when the animation started; pointing requires a move
+  bool is_playing = false;    // the animation has not ended yet
+  double play_start = 0;      // its start, seconds of the window's clock
+  // Last position of the pointer in the picture. Pointing at a word requires a move: the window may
+  // have opened under the pointer.
+  std::optional<Point> pointer;
+  bool was_outside = false;        // the pointer was outside the picture
+  bool has_moved = false;          // the pointer has moved in the picture, or into it
   std::string text;                // the text before the change
-  std::optional<Choice> local;     // local window that the tour selected
+  std::optional<Choice> local;     // local window before the user has changed it
+  std::string local_text;          // text that `local` is adapted to
   std::optional<Choice> previous;  // selection that it replaced; empty: the model's variant
   // Result of the current act, which is complete if the result stays unchanged for a moment;
   // nullopt: no result yet.
@@ -42,11 +49,12 @@ std::string tour_refusal(const State& state);
 void start_tour(State& state);
 // Ends the animation and restores the variant that the tour has replaced.
 void end_tour(State& state);
-// Ends the tour and opens Map, which marks a salient pair as soon as the run is complete.
+// Ends the tour and opens Map, which marks a salient pair as soon as the run is complete. A notice
+// that stays until the user's next act explains the map.
 void finish_tour(State& state);
-// Call before each frame: starts the animation once the run is complete, moves on to the next card
-// when an act is done, and marks the pair after the tour. is_pressed: a mouse button is down; a drag
-// ends with its release. Returns true if cards or pair changed.
+// Call before each frame: plays the animation once, up to the user's first act, moves on to the
+// next card when an act is done, and marks the pair after the tour. is_pressed: a mouse button is
+// down; a drag ends with its release. Returns true if cards or pair changed.
 bool update_tour(State& state, bool is_pressed = false);
 // Time at which the current act is complete if it does not change; negative: no act.
 double tour_deadline(const State& state);

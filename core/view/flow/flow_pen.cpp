@@ -17,7 +17,7 @@ constexpr Index kMany = 100;
 constexpr double kRadius = 0.45;  // units
 constexpr double kBadge = 0.72;
 constexpr double kMinTitle = 0.8;  // units, font size
-constexpr double kVeilBefore = 0.5, kVeilAfter = 0.86;
+constexpr double kVeilBefore = 0.4, kVeilAfter = 0.62;
 constexpr double kNumberAcross = 2.7, kNumberDown = 1.15;  // minimum cell size, in small-font em
 
 }  // namespace

@@ -138,6 +138,75 @@ TEST_F(TourTest, CardsWaitForUserActions) {
   EXPECT_EQ(state_.session->view.pinned_query, pair->query);
 }
 
+// The search for a pair and the animation may start late.
+TEST_F(TourTest, PointingCountsBeforeAnimation) {
+  start_tour(state_);
+  update_tour(state_);
+  point_at(2, 2);
+  EXPECT_FALSE(state_.tour.has_played);
+  EXPECT_TRUE(wait(1));
+  EXPECT_EQ(state_.tour.move, 1U);
+}
+
+// The window may open under the pointer.
+TEST_F(TourTest, PointingRequiresMovedPointer) {
+  start_tour(state_);
+  point_at(1, 2);
+  EXPECT_FALSE(wait(60));
+  point_at(3, 2);
+  EXPECT_TRUE(wait(1));
+}
+
+TEST_F(TourTest, ActsEndAnimation) {
+  start_tour(state_);
+  finish_search();
+  state_.seconds += 1;
+  advance_play(state_);
+  ASSERT_TRUE(shows_part(state_));
+  update_tour(state_);
+  ASSERT_TRUE(state_.view.play.is_on);
+  point_at(2, 2);
+  EXPECT_FALSE(state_.view.play.is_on);
+  EXPECT_FALSE(shows_part(state_));
+  toggle_play(state_);  // started by the user
+  point_at(3, 2);
+  EXPECT_TRUE(state_.view.play.is_on);
+}
+
+TEST_F(TourTest, AnimationPlaysOnce) {
+  start_tour(state_);
+  finish_search();
+  state_.seconds += 1;
+  advance_play(state_);
+  wait(100);
+  EXPECT_FALSE(state_.view.play.is_on);
+  EXPECT_FALSE(shows_part(state_));
+}
+
+// A longer text adapts the window of the last card.
+TEST_F(TourTest, AdaptedWindowIsNoAct) {
+  reach_drag();
+  RunSpec& run_spec = state_.session.edit().run;
+  run_spec.text += " and later";
+  run_spec.variant->values.set("window", Index{9});
+  run();
+  update_tour(state_);
+  EXPECT_FALSE(wait(60));
+  state_.session.edit().run.variant->values.set("window", Index{4});
+  run();
+  update_tour(state_);
+  EXPECT_TRUE(wait(3));
+}
+
+TEST_F(TourTest, FinalNoticeStaysUntilNextAct) {
+  start_tour(state_);
+  finish_tour(state_);
+  ASSERT_FALSE(state_.notices.empty());
+  EXPECT_TRUE(state_.notices.back().until_act);
+  EXPECT_FALSE(state_.notices.back().has_expired(1e6));
+  EXPECT_NE(state_.notices.back().text.find("Map"), std::string::npos);
+}
+
 TEST_F(TourTest, ChangedWordNeedsNoPointing) {
   start_tour(state_);
   finish_search();
