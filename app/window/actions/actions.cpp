@@ -152,14 +152,44 @@ bool run_first(State& state, KeyStroke& stroke, Shortcut::When when, bool typing
 
 }  // namespace
 
-void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
+namespace {
+
+void run_shortcut(State& state, KeyStroke& stroke, bool typing) {
   using When = Shortcut::When;
+  const bool is_presenting = state.presentation.is_on;
+  if (is_presenting && run_first(state, stroke, When::Presenting, typing)) return;
+  if (run_first(state, stroke, When::Always, typing) || !is_presenting) return;
+  run_first(state, stroke, When::PresentingLast, typing);
+}
+
+// Ctrl with a key of another program, such as Ctrl+F, is followed by a word. Its letters must not
+// run commands one by one.
+bool is_ignored_letter(State& state, const KeyStroke& stroke) {
+  constexpr double kTypingPause = 1;  // seconds
+  if (stroke.character == 0 || state.seconds >= state.ignores_letters_until) return false;
+  state.ignores_letters_until = state.seconds + kTypingPause;
+  return true;
+}
+
+void report_unknown_command(State& state, const KeyStroke& stroke) {
+  constexpr double kFirstPause = 2;  // seconds until the first letter
+  const bool is_command =
+      stroke.control && !stroke.alt && stroke.character == 0 && stroke.key.size() == 1;
+  if (!is_command || stroke.is_handled) return;
+  state.ignores_letters_until = state.seconds + kFirstPause;
+  const int letter = std::toupper(static_cast<unsigned char>(stroke.key[0]));
+  const std::string key = key_name({std::string(1, static_cast<char>(letter)), true, stroke.shift});
+  state.notify(key + " has no function here; " + to_string(action("palette").shortcuts.front()) +
+               " lists all commands.");
+}
+
+}  // namespace
+
+void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
   for (KeyStroke& stroke : strokes) {
-    if (stroke.is_handled) continue;
-    const bool is_presenting = state.presentation.is_on;
-    if (is_presenting && run_first(state, stroke, When::Presenting, typing)) continue;
-    if (run_first(state, stroke, When::Always, typing) || !is_presenting) continue;
-    run_first(state, stroke, When::PresentingLast, typing);
+    if (stroke.is_handled || (!typing && is_ignored_letter(state, stroke))) continue;
+    run_shortcut(state, stroke, typing);
+    if (!shows_tour(state)) report_unknown_command(state, stroke);
   }
 }
 

@@ -60,6 +60,24 @@ TEST(Actions, KeyStrokeRunsAtMostOne) {
   }
 }
 
+// The letters of a word typed after Ctrl+F, a key of other programs, run no commands.
+TEST(Actions, IgnoreWordAfterUnknownCtrlKey) {
+  State state;
+  const auto press = [&](std::vector<KeyStroke> strokes) { run_shortcuts(state, strokes, false); };
+  const std::string view = state.session->view.id;
+  press({key("f", true)});
+  ASSERT_FALSE(state.notices.empty());
+  EXPECT_NE(state.notices.back().text.find("Ctrl+F"), std::string::npos);
+  state.seconds += 0.5;
+  press({character(U'2')});
+  state.seconds += 0.5;
+  press({character(U'2')});
+  EXPECT_EQ(state.session->view.id, view);
+  state.seconds += 3;
+  press({character(U'2')});
+  EXPECT_EQ(state.session->view.id, "grid");
+}
+
 // While presenting, B blanks the screen, as in presentation programs. Otherwise, B runs another
 // action.
 TEST(Actions, KeyBBlanksScreenWhilePresenting) {
