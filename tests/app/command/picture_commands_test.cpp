@@ -232,7 +232,7 @@ TEST_F(PictureCommands, DrawsQuantisedModelAsItsDecodedCopy) {
     return read_file(path(output));
   };
   for (const std::string view : {"map", "grid", "next"}) {
-    const Image a = testing::decode_png(draw(gguf, view, "a.png")),
+    const Image a = testing::decode_png(draw(gguf, view, "gguf.png")),
                 b = testing::decode_png(draw(decoded, view, "b.png"));
     ASSERT_EQ(a.rgba.size(), b.rgba.size());
     int largest = 0;
