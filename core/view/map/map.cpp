@@ -185,6 +185,8 @@ std::vector<std::string> sink_notes(const ViewInput& input, const AttentionTap& 
   const std::string token = has_merged_words(input.trace) ? "first word" : "first token";
   return {share + " (at equal attention " + percent(first->equal) + "): the " + token +
               " as attention sink",
+          "“" + label + "”, the " + token + ", gets " + percent(first->share) +
+              " of the weight: an attention sink",
           share + ": an attention sink", "“" + label + "”: attention sink"};
 }
 
