@@ -465,9 +465,9 @@ void App::after_frame() {
 }
 
 // During a drag, a run completes before the next one starts. If each change cancelled the run
-// before, the picture would stand still until the drag ends.
+// before, the picture would stand still until the drag ends. The end of a drag cancels a run.
 bool App::waits_for_run() const {
-  constexpr double kMaxSeconds = 2;
+  constexpr double kMaxSeconds = 10;
   return ImGui::IsMouseDown(ImGuiMouseButton_Left) && runner_->busy() &&
          runner_->busy_seconds() < kMaxSeconds;
 }
