@@ -43,6 +43,8 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                                   .extends = key.extends,
                                   .key_of = key_for},
                   .cache = &picture.cache};
+  // The opening moves in Flow block the keys that it would name.
+  if (state.tour.is_on && state.session->view.id == "flow") input.interaction.key_of = {};
   if (key.pointer_x >= 0) input.interaction.pointer = Point{key.pointer_x, key.pointer_y};
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
