@@ -13,7 +13,6 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/compatible_choice.h"
 #include "core/experiment/image_tensors.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/mask_and_graph.h"
@@ -62,18 +61,29 @@ std::vector<std::int32_t> ids_from_text(const std::string& text, const std::stri
   throw InputError(option + ": expected token ids such as \"1,2,3\", found \"" + text + "\"");
 }
 
-Choice variant_from_text(const std::string& text) {
-  const Json object = choice_json(
-      text, "variant", [](const std::string& id) { return attnscope::variant(id).parameters; });
-  return incomplete_choice_from_json(attnscope::variant(type_of(object, "variant")), object,
-                                     "variant");
+namespace {
+
+Choice choice_of(const Info& info, const Json& object, const char* path, Omitted omitted) {
+  Choice choice = incomplete_choice_from_json(info, object, path);
+  if (omitted == Omitted::Default) return choice;
+  for (const Parameter& parameter : info.parameters) {
+    if (!object.contains(parameter.key)) choice.values.erase(parameter.key);
+  }
+  return choice;
 }
 
-Choice encoding_from_text(const std::string& text) {
+}  // namespace
+
+Choice variant_from_text(const std::string& text, Omitted omitted) {
+  const Json object = choice_json(
+      text, "variant", [](const std::string& id) { return attnscope::variant(id).parameters; });
+  return choice_of(attnscope::variant(type_of(object, "variant")), object, "variant", omitted);
+}
+
+Choice encoding_from_text(const std::string& text, Omitted omitted) {
   const Json object = choice_json(
       text, "position", [](const std::string& id) { return attnscope::encoding(id).parameters; });
-  return incomplete_choice_from_json(attnscope::encoding(type_of(object, "position")), object,
-                                     "position");
+  return choice_of(attnscope::encoding(type_of(object, "position")), object, "position", omitted);
 }
 
 namespace {
@@ -112,20 +122,29 @@ void ChoiceOptions::add_to(Command command, const std::string& defaults,
   causal.excludes(no_causal);
 }
 
-std::optional<Choice> ChoiceOptions::variant() const {
+std::optional<Choice> ChoiceOptions::variant(Omitted omitted) const {
   if (variant_.empty()) return std::nullopt;
-  return variant_from_text(variant_);
+  return variant_from_text(variant_, omitted);
 }
 
-std::optional<Choice> ChoiceOptions::encoding() const {
+std::optional<Choice> ChoiceOptions::encoding(Omitted omitted) const {
   if (encoding_.empty()) return std::nullopt;
-  return encoding_from_text(encoding_);
+  return encoding_from_text(encoding_, omitted);
 }
 
 std::optional<bool> ChoiceOptions::causal() const {
   if (causal_) return true;
   if (no_causal_) return false;
   return std::nullopt;
+}
+
+RequestedChoices ChoiceOptions::requested() const {
+  RequestedChoices requested;
+  requested.variant = variant(Omitted::Unset);
+  requested.encoding = encoding(Omitted::Unset);
+  requested.has_direction = requested.kept.direction = causal().has_value();
+  requested.kept.segments = !segment_.empty();
+  return requested;
 }
 
 Structure ChoiceOptions::structure(Structure structure) const {
@@ -359,6 +378,19 @@ void ExperimentOptions::report_sample(const RunSpec& spec) const {
 }
 
 Session ExperimentOptions::session() const {
+  Session session = this->session(nullptr);
+  fill_unset_parameters(session.run);
+  return session;
+}
+
+Session ExperimentOptions::compatible_session(std::vector<std::string>& notes) const {
+  RequestedChoices requested;
+  Session session = this->session(&requested);
+  compatible_.apply(session, std::move(requested), notes);
+  return session;
+}
+
+Session ExperimentOptions::session(RequestedChoices* requested) const {
   Session session;
   if (!session_.empty() && !contains_tensors(session_)) session = load_session(session_);
   RunSpec& run = session.run;
@@ -393,19 +425,31 @@ Session ExperimentOptions::session() const {
   if (!model_.empty()) run.model = model_;
   if (chat_) run.text = chat_turn(*model_store()->checkpoint(run.model), run.text);
   run.structure = choices_.structure(run.structure);
-  if (const auto variant = choices_.variant()) run.variant = variant;
-  apply_pattern_file(run);
-  if (const auto encoding = choices_.encoding()) run.encoding = encoding;
+  const bool has_pattern_file = !mask_.empty() || !edges_.empty();
+  if (requested != nullptr) {
+    *requested = choices_.requested();
+    requested->kept.length = max_tokens_ > 0;
+    for (const std::string& group : groups_) {
+      requested->groups.push_back(group_from_text(group, Omitted::Unset));
+    }
+    if (has_pattern_file) requested->variant.reset();
+  }
+  if (requested == nullptr || has_pattern_file) {
+    if (const auto variant = choices_.variant()) run.variant = variant;
+    apply_pattern_file(run);
+  }
   if (const auto causal = choices_.causal()) run.causal = causal;
-  if (!groups_.empty()) run.groups.clear();
-  for (const std::string& group : groups_) run.groups.push_back(group_from_text(group));
+  if (requested == nullptr) {
+    if (const auto encoding = choices_.encoding()) run.encoding = encoding;
+    if (!groups_.empty()) run.groups.clear();
+    for (const std::string& group : groups_) run.groups.push_back(group_from_text(group));
+  }
   for (const std::string& line : interventions_) {
     run.interventions.push_back(intervention_from_text(line));
   }
   if (!backend_.empty()) run.backend = backend_choice(backend_);
   if (!overlong_.empty()) run.overlong = overlong_from_text(overlong_);
   if (max_tokens_ > 0) run.max_tokens = max_tokens_;
-  fill_unset_parameters(run);
   return session;
 }
 
@@ -444,7 +488,8 @@ bool CompareOptions::is_given() const {
                      [&](const char* name) { return command_->is_given(name); });
 }
 
-void CompareOptions::apply(Session& session) const {
+void CompareOptions::apply(Session& session, const CompatibleOptions& compatible,
+                           std::vector<std::string>& notes) const {
   if (!is_given()) return;
   RunView b = session.b.value_or(session);
   if (!session_.empty()) b = load_session(session_);
@@ -454,12 +499,10 @@ void CompareOptions::apply(Session& session) const {
   }
   if (!model_.empty()) b.run.model = model_;
   b.run.structure = choices_.structure(b.run.structure);
-  if (const auto variant = choices_.variant()) b.run.variant = variant;
-  if (const auto encoding = choices_.encoding()) b.run.encoding = encoding;
   if (const auto causal = choices_.causal()) b.run.causal = causal;
   if (command_->is_given("--compare-layer")) b.view.layer = layer_;
   if (command_->is_given("--compare-head")) b.view.head = head_;
-  fill_unset_parameters(b.run);
+  compatible.apply(b, choices_.requested(), notes, "compare-");
   session.b = std::move(b);
 }
 

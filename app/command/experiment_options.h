@@ -1,22 +1,28 @@
 // Options that describe a run, for all commands: text, model, variant, encoding, device.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/command/options.h"
+#include "core/experiment/partial_choice.h"
 #include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
 namespace attnscope::command {
 
+// Values of omitted parameters: their default, if they have one, or none, so that
+// select_requested() adds illustrative values.
+enum class Omitted { Default, Unset };
+
 // Parses "local,window=4,dilation=2" or JSON, {"type": "local", "window": 4}. Lists are written in
 // JSON: "longformer,window=4,global=[0,5]". Parameters without a default may be omitted: see
 // fill_unset_parameters(). Errors begin with "variant" or "position".
-Choice variant_from_text(const std::string& text);
-Choice encoding_from_text(const std::string& text);
+Choice variant_from_text(const std::string& text, Omitted omitted = Omitted::Default);
+Choice encoding_from_text(const std::string& text, Omitted omitted = Omitted::Default);
 
 // Parses "1,2,3"; nullopt for other texts and for numbers below `minimum`.
 std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
@@ -39,9 +45,11 @@ class ChoiceOptions {
   // prefix: start of the option names, e.g. "compare-".
   void add_to(Command command, const std::string& defaults = "as the model was trained",
               const std::string& prefix = "");
-  std::optional<Choice> variant() const;
-  std::optional<Choice> encoding() const;
+  std::optional<Choice> variant(Omitted omitted = Omitted::Default) const;
+  std::optional<Choice> encoding(Omitted omitted = Omitted::Default) const;
   std::optional<bool> causal() const;
+  // The options as choices for select_requested().
+  RequestedChoices requested() const;
   // Returns `structure` with the given options applied.
   Structure structure(Structure structure) const;
   // Throws InputError if any of these options is given for imported attention.
@@ -52,6 +60,31 @@ class ChoiceOptions {
   std::string variant_, encoding_;
   bool causal_ = false, no_causal_ = false;
 };
+
+// Option --strict of commands that draw or compare, and their selection of choices.
+class CompatibleOptions {
+ public:
+  void add_to(Command command);
+  // Applies select_requested() to `viewed` and adds a note about its implied changes. Throws
+  // InputError if nothing is compatible or, with --strict, if a change is necessary.
+  // prefix: start of the option names that errors mention, e.g. "compare-".
+  void apply(RunView& viewed, RequestedChoices requested, std::vector<std::string>& notes,
+             const std::string& prefix = "") const;
+  // As above, for other tokens than those of the run's input.
+  void apply(RunView& viewed, RequestedChoices requested, const RunTokens& input,
+             std::vector<std::string>& notes) const;
+
+ private:
+  RequestedChoices with_strictness(RequestedChoices requested) const;
+  void accept(const CompatibleChoice& choice, RunView& viewed, std::vector<std::string>& notes,
+              const std::string& prefix) const;
+
+  bool strict_ = false;
+};
+
+// Runs `run`. Adds the nearest compatible settings to its InputError if `viewed` is refused because
+// its variant, encoding and direction do not combine.
+void with_offer(const RunView& viewed, const std::function<void()>& run);
 
 // True if `file` is a tensor file, or an image without an embedded session.
 bool contains_tensors(const std::filesystem::path& file);
@@ -78,6 +111,12 @@ class ExperimentOptions {
   void add_generation_options(Command command);
   // Session of --session or a new one, with all options applied. Throws InputError without input.
   Session session() const;
+  // As session(), with choices completed by illustrative values and implied changes, which are
+  // added to `notes`. Requires offer_compatible().
+  Session compatible_session(std::vector<std::string>& notes) const;
+  // Adds --strict.
+  void offer_compatible(Command command) { compatible_.add_to(command); }
+  const CompatibleOptions& compatible() const { return compatible_; }
   bool intervenes() const { return !interventions_.empty(); }
   // Enables samples: if only a model is given, session() returns the session that open_model()
   // proposes (core/view/opening.h). report_sample() names the sample on stderr.
@@ -90,6 +129,8 @@ class ExperimentOptions {
 
  private:
   bool has_no_input() const;
+  // Session with all options applied, except the choices in `requested` if it is not null.
+  Session session(RequestedChoices* requested) const;
   // Selects a variant with the mask or edges of a file.
   void apply_pattern_file(RunSpec& spec) const;
 
@@ -102,6 +143,7 @@ class ExperimentOptions {
   std::vector<std::string> interventions_;
   ChoiceOptions choices_;
   TensorOptions tensors_;
+  CompatibleOptions compatible_;
   std::optional<Command> command_;
 };
 
@@ -111,8 +153,10 @@ class ExperimentOptions {
 class CompareOptions {
  public:
   void add_to(Command command);
-  // Adds run B to the session if any of these options is given. Throws InputError for a bad value.
-  void apply(Session& session) const;
+  // Adds run B to the session if any of these options is given, and notes about its implied
+  // changes. Throws InputError for a bad value.
+  void apply(Session& session, const CompatibleOptions& compatible,
+             std::vector<std::string>& notes) const;
   bool is_given() const;
 
  private:

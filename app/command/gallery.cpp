@@ -1,5 +1,6 @@
 // attnscope gallery: pictures of every view, variant and encoding, light and dark, with HTML pages.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,7 +16,6 @@
 #include "core/base/file.h"
 #include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/compatible_choice.h"
 #include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
@@ -30,6 +30,7 @@ struct GalleryOptions {
   std::string backend = "auto";
   double scale = PictureOptions().scale;
   ChoiceOptions choices;
+  CompatibleOptions compatible;
 };
 
 std::string linked_image(const std::string& file, const std::string& alt) {
@@ -75,11 +76,12 @@ class Gallery {
     session_.run.model = options.model;
     session_.run.backend = backend_choice(options.backend);
     session_.run.structure = options.choices.structure({});
-    session_.run.variant = options.choices.variant();
-    session_.run.encoding = options.choices.encoding();
+    as_trained_ = session_;
     session_.run.causal = options.choices.causal();
-    fill_unset_parameters(session_.run);
+    options.compatible.apply(session_, options.choices.requested(), notes_);
   }
+
+  const std::vector<std::string>& notes() const { return notes_; }
 
   std::string views_page() {
     std::string sections;
@@ -125,13 +127,7 @@ class Gallery {
     return sections;
   }
 
-  std::vector<MethodPicture> methods() const {
-    Session base = session_;
-    base.run.variant.reset();
-    base.run.encoding.reset();
-    base.run.causal.reset();
-    return method_pictures(base);
-  }
+  std::vector<MethodPicture> methods() const { return method_pictures(as_trained_); }
 
  private:
   // Draws PNGs in both themes, and further formats if requested.
@@ -159,7 +155,8 @@ class Gallery {
   }
   const GalleryOptions& options_;
   ExperimentRun runner_;
-  Session session_;
+  Session session_, as_trained_;    // with and without the user's choices
+  std::vector<std::string> notes_;  // implied changes
 };
 
 void run(const GalleryOptions& options) {
@@ -181,6 +178,7 @@ void run(const GalleryOptions& options) {
                       "href=\"variants.html\">attention variants</a> and <a "
                       "href=\"encodings.html\">positional encodings</a>.</p>\n" +
                       text + views);
+  for (const std::string& note : gallery.notes()) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
 }  // namespace
@@ -194,6 +192,7 @@ void add_gallery(Command program) {
       .show_default();
   command.add("-t,--text", options->text, "Input text").show_default();
   options->choices.add_to(command);
+  options->compatible.add_to(command);
   command.add("--scale", options->scale, "Pixels per unit of 1/96 inch, for PNG").show_default();
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
   command.action([options] { run(*options); });

@@ -5,7 +5,6 @@
 #include <sstream>
 #include <vector>
 
-#include "app/command/experiment_options.h"
 #include "core/base/error.h"
 
 namespace attnscope::command {
@@ -40,15 +39,15 @@ std::vector<Index> numbers_from_text(const std::string& text, const std::string&
   return numbers;
 }
 
-void apply(const std::string& key, const std::string& value, GroupChoice& group) {
+void apply(const std::string& key, const std::string& value, Omitted omitted, GroupChoice& group) {
   if (key == "layers") {
     group.layers = numbers_from_text(value, key);
   } else if (key == "heads") {
     group.heads = numbers_from_text(value, key);
   } else if (key == "variant") {
-    group.variant = variant_from_text(value);
+    group.variant = variant_from_text(value, omitted);
   } else if (key == "position") {
-    group.encoding = encoding_from_text(value);
+    group.encoding = encoding_from_text(value, omitted);
   } else {
     throw InputError("--group: expected layers, heads, variant or position, found \"" + key + "\"");
   }
@@ -56,7 +55,7 @@ void apply(const std::string& key, const std::string& value, GroupChoice& group)
 
 }  // namespace
 
-GroupChoice group_from_text(const std::string& text) {
+GroupChoice group_from_text(const std::string& text, Omitted omitted) {
   GroupChoice group;
   std::set<std::string> keys;
   for (const std::string& part : split(text, ';')) {
@@ -67,7 +66,7 @@ GroupChoice group_from_text(const std::string& text) {
     const std::string key = part.substr(0, equals);
     if (!keys.insert(key).second)
       throw InputError("--group: " + key + ": expected once, found twice");
-    apply(key, part.substr(equals + 1), group);
+    apply(key, part.substr(equals + 1), omitted, group);
   }
   if (!group.variant && !group.encoding) {
     throw InputError("--group: expected variant, position or both, found \"" + text + "\"");

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "core/experiment/session.h"
+#include "app/command/experiment_options.h"
 
 namespace attnscope::command {
 
 // Parses "layers=0,2;heads=0-3;variant=local,window=4;position=alibi". Applies to all layers or all
 // heads by default. Errors begin with "--group", "variant" or "position".
-GroupChoice group_from_text(const std::string& text);
+GroupChoice group_from_text(const std::string& text, Omitted omitted = Omitted::Default);
 
 }  // namespace attnscope::command

@@ -306,8 +306,10 @@ std::string suggested_name(const CLI::App& program, const std::string& message) 
   return suggestion(typed, names);
 }
 
-// Option that avoids `refusal`: "; use --no-causal"; empty if no option is known.
+// Option that avoids `refusal`: "; use --no-causal"; empty if no option is known, or if the refusal
+// names options itself.
 std::string suggested_option(const CLI::App& program, const std::string& refusal) {
+  if (refusal.find("; use --") != std::string::npos) return "";
   struct Suggestion {
     const char *key, *expected, *option, *text;
   };

@@ -50,13 +50,15 @@ std::string to_csv(const std::vector<SalientPair>& pairs, const AddressParts& pa
 }
 
 void run(const PairsOptions& options) {
-  const Session session = options.experiment.session();
+  std::vector<std::string> notes;
+  const Session session = options.experiment.compatible_session(notes);
   const bool to_stdout = options.output.empty() || options.output == "-";
   if (!to_stdout) check_writable(options.output);
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());
   std::optional<ProgressLine> line(runner);
-  const auto trace = runner.run(session.run);
+  std::shared_ptr<const Trace> trace;
+  with_offer(session, [&] { trace = runner.run(session.run); });
   options.experiment.check_trace(*trace);
   const std::vector<SalientPair> pairs =
       find_salient_pairs(*trace, static_cast<std::size_t>(options.limit), &line->progress());
@@ -68,6 +70,7 @@ void run(const PairsOptions& options) {
   } else {
     write_file(options.output, csv);
   }
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
@@ -81,6 +84,7 @@ void add_pairs(Command program) {
       "surprisal of the key's word");
   const auto options = std::make_shared<PairsOptions>();
   options->experiment.add_to(command);
+  options->experiment.offer_compatible(command);
   command.add("--limit,--most", options->limit, "Maximum number of pairs")
       .show_default()
       .from_to(Index{1}, Index{1000});

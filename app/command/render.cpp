@@ -101,7 +101,8 @@ void select_salient_pair(Index rank, ExperimentRun& runner, Session& session) {
 
 void run(const RenderOptions& options) {
   const Target output_target = target(options);
-  Session session = options.experiment.session();
+  std::vector<std::string> notes;  // printed at the end, after all errors
+  Session session = options.experiment.compatible_session(notes);
   const bool has_default_view =
       !options.view.selects_view() && options.salient == 0 && options.animate.empty();
   if (options.experiment.opens_model() && has_default_view) {
@@ -111,16 +112,17 @@ void run(const RenderOptions& options) {
   if (options.experiment.intervenes()) session.view.id = "intervene";
   if (options.compare.is_given()) session.view.id = "compare";
   options.view.apply(session.view);
-  options.compare.apply(session);
+  options.compare.apply(session, options.experiment.compatible(), notes);
   check_writable(options.output);
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());  // Ctrl-C stops drawing and writing, too
   if (options.salient > 0) select_salient_pair(options.salient, runner, session);
   const std::vector<FindingRequest> requests = required_findings(session);
-  Traces traces = [&] {
+  Traces traces;
+  with_offer(session, [&] {
     const ProgressLine line(runner);
-    return runner.observe(session, requests);
-  }();
+    traces = runner.observe(session, requests);
+  });
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, session.view);
   // The sample selects a part of the trace that may not exist with the given options.
@@ -131,6 +133,7 @@ void run(const RenderOptions& options) {
       compute_background_findings(session, requests, runner, print_progress("measuring")));
   write(output_target, session, traces, runner);
   options.experiment.report_sample(session.run);
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
@@ -147,6 +150,7 @@ void add_render(Command program) {
   const auto options = std::make_shared<RenderOptions>();
   options->experiment.offer_samples();
   options->experiment.add_to(command);
+  options->experiment.offer_compatible(command);
   options->view.add_to(command);
   options->compare.add_to(command);
   options->size.add_to(command);

@@ -43,10 +43,11 @@ void run(const RunOptions& options) {
     throw InputError("--losses: expected no --exit, since losses use all layers");
   }
   const StopScope scope(stop_on_interrupt());  // Ctrl-C stops writing, too
-  const auto trace = [&] {
+  std::shared_ptr<const Trace> trace;
+  with_offer(session, [&] {
     const ProgressLine line(runner);
-    return runner.run(session.run, {options.losses, options.gradients});
-  }();
+    trace = runner.run(session.run, {options.losses, options.gradients});
+  });
   options.experiment.check_trace(*trace);
   check_target(session, *trace);
   write_safetensors(options.output, trace_file(*trace));

@@ -14,7 +14,6 @@
 #include "core/base/file.h"
 #include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/compatible_choice.h"
 #include "core/experiment/head_table.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/run.h"
@@ -27,24 +26,24 @@ struct StatisticsOptions {
   std::string file, model = "default", backend = "auto";
   TensorOptions tensors;
   ChoiceOptions choices;
+  CompatibleOptions compatible;
   std::string output;
   bool words = false;
 };
 
-HeadTable measure(const StatisticsOptions& options) {
+HeadTable measure(const StatisticsOptions& options, std::vector<std::string>& notes) {
   Session session;
   session.run.model = options.model;
   session.run.backend = backend_choice(options.backend);
   session.run.structure = options.choices.structure({});
-  session.run.variant = options.choices.variant();
-  session.run.encoding = options.choices.encoding();
   session.run.causal = options.choices.causal();
   session.view.words = options.words;
   options.tensors.apply(options.file, session.run);
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());
+  RequestedChoices requested = options.choices.requested();
   if (is_tensor_file(options.file)) {
-    fill_unset_parameters(session.run);
+    options.compatible.apply(session, requested, notes);
     const ProgressLine line(runner);
     const auto trace = runner.run(session.run);
     options.choices.check_trace(*trace);
@@ -53,10 +52,10 @@ HeadTable measure(const StatisticsOptions& options) {
     if (!refusal.empty()) throw InputError("--words: " + refusal);
     return head_table(merge_words(*trace)->trace);
   }
-  if (has_unset_parameters(session.run)) {  // one set of values for texts of all lengths
-    fill_unset_parameters(session.run,
-                          model_store()->checkpoint(options.model)->model.config.context);
-  }
+  requested.kept.segments = requested.kept.length = true;
+  RunTokens input{.checkpoint = model_store()->checkpoint(options.model)};
+  input.count = input.checkpoint->model.config.context;  // one set of values for all texts
+  options.compatible.apply(session, requested, input, notes);
   return head_table(session.run, read_file(options.file), options.words, runner,
                     print_progress("measuring"));
 }
@@ -64,13 +63,15 @@ HeadTable measure(const StatisticsOptions& options) {
 void run(const StatisticsOptions& options) {
   const bool to_stdout = options.output.empty() || options.output == "-";
   if (!to_stdout) check_writable(options.output);
-  const HeadTable table = measure(options);
+  std::vector<std::string> notes;
+  const HeadTable table = measure(options, notes);
   if (to_stdout) {
     std::fputs(to_csv(table).c_str(), stdout);
     flush_output();
   } else {
     write_file(options.output, to_csv(table));
   }
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   const std::string summary = count_text(static_cast<long long>(table.rows.size()), "head") +
                               " over " + count_text(table.tokens, table.words ? "word" : "token") +
                               " of " + count_text(table.texts, "text");
@@ -95,6 +96,7 @@ void add_statistics(Command program) {
   command.add("-m,--model", options->model, "Model: bundled name, folder or GGUF file")
       .show_default();
   options->choices.add_to(command);
+  options->compatible.add_to(command);
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
   options->tensors.add_to(command);
   command.action([options] { run(*options); });

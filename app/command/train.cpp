@@ -17,7 +17,7 @@
 #include "core/base/limits.h"
 #include "core/base/near_match.h"
 #include "core/base/strict_json.h"
-#include "core/experiment/compatible_choice.h"
+#include "core/experiment/partial_choice.h"
 #include "core/figure/plain_text.h"
 #include "core/training/task.h"
 

@@ -212,7 +212,7 @@ bool App::take_outcome() {
     state_.run.session = outcome.session;
     state_.run.preview_of_tokens = outcome.preview_of_tokens;
     state_.run.preview_of_layers = outcome.preview_of_layers;
-    state_.run.error.clear();
+    state_.run.clear_error();
     is_report_due_ = true;
     return true;
   }
@@ -232,13 +232,14 @@ bool App::take_outcome() {
     state_.run.findings = outcome.findings;
     state_.run.session = outcome.session;
     state_.run.preview_of_tokens = state_.run.preview_of_layers = 0;
-    state_.run.error.clear();
+    state_.run.clear_error();
     state_.clamp_view();
     replace_empty_view(state_);
     if (state_.run.is_generating) generate_token(state_);
     if (opens_new_session) open_on_salient_pair(state_);
   } else {
     state_.run.error = error_text(outcome.error);
+    state_.run.offer = std::move(outcome.offer);
     state_.run.is_generating = false;
   }
   is_report_due_ = true;
@@ -488,7 +489,7 @@ void App::request_run() {
     runner_->cancel();
     state_.run.trace = nullptr;
     state_.run.findings = {};
-    state_.run.error.clear();
+    state_.run.clear_error();
     frames_left_ = kSettleFrames;
     return;
   }

@@ -9,6 +9,7 @@
 
 #include "app/window/jobs/finding_tasks.h"
 #include "core/base/progress.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/trace/trace.h"
@@ -36,6 +37,8 @@ struct RunState {
   std::map<std::string, FindingTask> finding_tasks;  // by id of the finding
   SalientPairSearch salient_pairs;
   std::string error;            // reason why the newest run failed; empty: it succeeded
+  // Settings that resolve the error; only if the settings do not combine.
+  std::optional<CompatibleChoice> offer{};
   double busy_seconds = 0;      // duration of the current run so far; 0: no run
   Progress::Snapshot progress;  // progress of the current run
   Index preview_of_tokens = 0;  // number of all tokens if the trace has only the first ones; else 0
@@ -44,6 +47,10 @@ struct RunState {
   // The next generated token is the first one since the user asked: an end token is set aside.
   bool is_first_token = true;
 
+  void clear_error() {
+    error.clear();
+    offer.reset();
+  }
   bool is_preview() const { return preview_of_tokens > 0 || preview_of_layers > 0; }
   std::shared_ptr<const Trace> reference() const { return findings.get(Findings::reference); }
   Findings all_findings() const { return findings.with(background_findings); }

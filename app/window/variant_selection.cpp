@@ -90,8 +90,7 @@ CompatibleChoice compatible_encoding(const State& state, const RunView& start, c
 // keeps_implied: keeps earlier implied changes. tokens: number of tokens of the whole text.
 void apply_selection(State& state, const CompatibleChoice& compatible, bool keeps_implied,
                      Index tokens) {
-  std::string text;
-  for (const std::string& change : compatible.implied) text += (text.empty() ? "" : ", ") + change;
+  const std::string text = describe(compatible.implied);
   const bool had_changes = has_implied_changes(state);
   const std::optional<Choice> choice = scoped_variant(compatible.viewed, state.selection.scope);
   const bool adapts_to_length = choice && variant(choice->id).defaults.length;
@@ -210,6 +209,15 @@ std::string implied_changes(const State& state) {
 
 std::string implied_changes_reason(const State& state) {
   return has_implied_changes(state) ? state.selection.implied->reason : "";
+}
+
+void accept_offer(State& state) {
+  const RunSpec& offered = state.run.offer->viewed.run;
+  RunSpec& run = state.session.edit().run;
+  run.variant = offered.variant;
+  run.encoding = offered.encoding;
+  run.groups = offered.groups;
+  run.causal = offered.causal;
 }
 
 void undo_implied_changes(State& state) {

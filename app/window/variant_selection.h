@@ -31,6 +31,8 @@ void adapt_parameters_to_text(State& state);
 std::string implied_changes(const State& state);
 // Reason for the implied changes, such as "Linear never forms scores of pairs, ..."; may be empty.
 std::string implied_changes_reason(const State& state);
+// Applies RunState::offer. Requires an offer.
+void accept_offer(State& state);
 // Undoes the selection with its implied changes.
 void undo_implied_changes(State& state);
 

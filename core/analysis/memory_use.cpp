@@ -180,6 +180,15 @@ std::vector<Index> oldest_reachable(const Trace& trace, Index segment) {
   return oldest;
 }
 
+std::optional<TemporalRange> temporal_range(const Choice& choice, Index segment, Index layers) {
+  TemporalRange range{.memory = memory_size(choice, "memory", segment),
+                      .compressed = memory_size(choice, "compressed", segment),
+                      .layers = layers};
+  if (range.memory == 0) return std::nullopt;
+  if (range.compressed > 0) range.rate = choice.values.integer("rate");
+  return range;
+}
+
 double pairs_in_segments(const Choice& choice, Index segment, Index length) {
   const Index memory = memory_size(choice, "memory", segment);
   const Index compressed = memory_size(choice, "compressed", segment);

@@ -4,6 +4,7 @@
 // 2019, figure 4 (weight by slot) and section 3.1 (range and cost).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/trace/trace.h"
@@ -44,6 +45,16 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads);
 // Receptive field: for each layer, the oldest token that the last token of the segment can reach
 // through the allowed pairs of this layer and the layers below it. [layers]
 std::vector<Index> oldest_reachable(const Trace& trace, Index segment);
+
+// Tokens before the segment that the memory of N layers can hand on: (m + c·m_c)·N, with m rows of
+// memory and m_c rows that each compress c tokens (Dai et al., section 3.2; Rae et al.,
+// section 3.1).
+struct TemporalRange {
+  Index memory = 0, compressed = 0, rate = 1, layers = 0;
+  Index tokens() const { return (memory + rate * compressed) * layers; }
+};
+// Range of a variant whose memory is limited by its parameters; nullopt for other variants.
+std::optional<TemporalRange> temporal_range(const Choice& variant, Index segment, Index layers);
 
 // Number of query-key products of one head that reads `length` tokens in segments: products within
 // each segment, and products with all rows of the memory, which is empty at first.

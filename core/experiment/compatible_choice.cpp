@@ -4,12 +4,9 @@
 #include <bit>
 #include <cctype>
 
-#include "core/checkpoint/model_store.h"
+#include "core/base/error.h"
 #include "core/experiment/effective_model.h"
-#include "core/experiment/image_tensors.h"
-#include "core/experiment/imported_tensors.h"
-#include "core/experiment/inputs.h"
-#include "core/input/image_file.h"
+#include "core/experiment/partial_choice.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
 
@@ -18,9 +15,10 @@ namespace {
 
 constexpr Index kSegments = 4;  // segments of a text for layers with memory
 
+using Setting = SettingChange::Setting;
+
 // Change to another setting that a selection may need.
-struct Change {
-  std::string description;
+struct Change : SettingChange {
   std::function<void(RunView&)> apply;
 };
 
@@ -58,16 +56,17 @@ CompatibleChoice with_fewest_changes(const RunView& selected, const std::vector<
   const auto reason = [&](unsigned bits) {
     return find_refusal(apply_changes(selected, changes, bits).run, stored, tokens);
   };
+  const std::string conflict = reason(0);
   std::vector<unsigned> subsets;
   for (unsigned bits = 0; bits < 1U << changes.size(); ++bits) subsets.push_back(bits);
   std::ranges::stable_sort(subsets, {}, [](unsigned bits) { return std::popcount(bits); });
   const auto best =
       std::ranges::find_if(subsets, [&](unsigned bits) { return reason(bits).empty(); });
-  if (best == subsets.end()) return {selected, {}, reason(0)};
-  CompatibleChoice result{apply_changes(selected, changes, *best), {}, ""};
+  if (best == subsets.end()) return {.viewed = selected, .refusal = conflict, .conflict = conflict};
+  CompatibleChoice result{.viewed = apply_changes(selected, changes, *best), .conflict = conflict};
   for (std::size_t n = 0; n < changes.size(); ++n) {
     if ((*best >> n & 1U) == 0) continue;
-    result.implied.push_back(changes[n].description);
+    result.implied.push_back(changes[n]);
     const std::string cause = refusal_sentence(reason(*best & ~(1U << n)));  // without change n
     result.reason += (result.reason.empty() ? "" : ". ") + cause;
   }
@@ -75,15 +74,18 @@ CompatibleChoice with_fewest_changes(const RunView& selected, const std::vector<
 }
 
 Change no_positions(const HeadScope& heads) {
-  return {"no positions", [heads](RunView& viewed) { heads.encoding(viewed, default_encoding()); }};
+  return {{Setting::Encoding, default_encoding().id, "no positions"},
+          [heads](RunView& viewed) { heads.encoding(viewed, default_encoding()); }};
 }
 
 Change full_attention(const HeadScope& heads) {
-  return {"full attention", [heads](RunView& viewed) { heads.variant(viewed, default_variant()); }};
+  return {{Setting::Variant, default_variant().id, "full attention"},
+          [heads](RunView& viewed) { heads.variant(viewed, default_variant()); }};
 }
 
 Change direction(bool causal) {
-  return {causal ? "causal direction" : "bidirectional",
+  return {{Setting::Direction, causal ? "true" : "false",
+           causal ? "causal direction" : "bidirectional"},
           [causal](RunView& viewed) { viewed.run.causal = causal; }};
 }
 
@@ -91,13 +93,74 @@ bool is_causal(const RunSpec& spec, const ModelConfig& stored) {
   return spec.causal.value_or(stored.causal);
 }
 
-CompatibleChoice prepend_changes(std::vector<std::string> changes, CompatibleChoice choice) {
+CompatibleChoice prepend_changes(std::vector<SettingChange> changes, CompatibleChoice choice) {
   changes.insert(changes.end(), choice.implied.begin(), choice.implied.end());
   choice.implied = std::move(changes);
   return choice;
 }
 
+// Changes that a variant's idea calls for, even if it would run without them.
+struct Preparation {
+  RunView viewed;
+  std::vector<SettingChange> implied{};
+  Index length;  // tokens that an operation sees
+};
+
+void read_fewer_tokens(Preparation& prepared, const Variant& selected, Index tokens) {
+  if (!selected.defaults.length || tokens == 0) return;
+  const Index usable = selected.defaults.length(tokens);
+  if (usable == tokens) return;
+  prepared.viewed.run.max_tokens = prepared.length = usable;
+  prepared.implied.push_back(
+      {Setting::Length, std::to_string(usable),
+       "the first " + std::to_string(usable) + " of " + std::to_string(tokens) + " tokens"});
+}
+
+void read_segments(Preparation& prepared) {
+  const Index tokens = prepared.length, length = fraction_of_length(tokens, kSegments);
+  prepared.viewed.run.structure.segment = prepared.length = length;
+  // The last complete segment has the fullest memory.
+  prepared.viewed.view.part.segment = std::min(kSegments - 1, (tokens - 1) / length);
+  prepared.implied.push_back(
+      {Setting::Segment, std::to_string(length),
+       "segments of " + std::to_string(length) + (length == 1 ? " token" : " tokens")});
+}
+
+Preparation prepared_for(const RunView& current, const Variant& selected, const ModelConfig& stored,
+                         Index tokens, KeptSettings kept) {
+  Preparation prepared{.viewed = current, .length = tokens};
+  if (!kept.length) read_fewer_tokens(prepared, selected, tokens);
+  const Index segment = prepared.viewed.run.structure.segment.value_or(stored.segment);
+  if (selected.memory.remember && segment == 0 && tokens > 1 && !kept.segments) {
+    read_segments(prepared);
+  } else if (segment > 0) {
+    prepared.length = std::min(prepared.length, segment);
+  }
+  if (selected.defaults.bidirectional && is_causal(prepared.viewed.run, stored) &&
+      !kept.direction) {
+    RunView bidirectional = prepared.viewed;
+    direction(false).apply(bidirectional);
+    if (find_refusal(bidirectional.run, stored, tokens).empty()) {
+      prepared.viewed = bidirectional;
+      prepared.implied.push_back(direction(false));
+    }
+  }
+  return prepared;
+}
+
 }  // namespace
+
+void replace_values(Values& values, const Values& given) {
+  for (const auto& [key, value] : given.all()) values.set(key, value);
+}
+
+std::string describe(const std::vector<SettingChange>& changes) {
+  std::string text;
+  for (const SettingChange& change : changes) {
+    text += (text.empty() ? "" : ", ") + change.description;
+  }
+  return text;
+}
 
 std::string refusal_sentence(const std::string& refusal) {
   const auto is_path_character = [](char c) {
@@ -132,42 +195,19 @@ HeadScope for_all_heads() {
 }
 
 CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
-                                const Variant& selected, const ModelConfig& stored, Index tokens) {
-  RunView next = current;
-  std::vector<std::string> implied;
-  Index length = tokens;
-  const Index usable_length =
-      selected.defaults.length && tokens > 0 ? selected.defaults.length(tokens) : tokens;
-  if (usable_length != tokens) {
-    next.run.max_tokens = length = usable_length;
-    implied.push_back("the first " + std::to_string(usable_length) + " of " +
-                      std::to_string(tokens) + " tokens");
-  }
-  const Index segment = next.run.structure.segment.value_or(stored.segment);
-  if (selected.memory.remember && segment == 0 && tokens > 1) {
-    next.run.structure.segment = length = fraction_of_length(length, kSegments);
-    implied.push_back("segments of " + std::to_string(length) +
-                      (length == 1 ? " token" : " tokens"));
-    next.view.part.segment = kSegments / 2;  // the first segment has no memory yet
-  } else if (segment > 0) {
-    length = std::min(length, segment);
-  }
-  if (selected.defaults.bidirectional && is_causal(next.run, stored)) {
-    RunView bidirectional = next;
-    direction(false).apply(bidirectional);
-    if (find_refusal(bidirectional.run, stored, tokens).empty()) {
-      next = bidirectional;
-      implied.push_back(direction(false).description);
-    }
-  }
-  Choice choice{selected.id, illustrative_values(selected.parameters, length)};
+                                const Variant& selected, const ModelConfig& stored, Index tokens,
+                                const Values& given, KeptSettings kept) {
+  Preparation prepared = prepared_for(current, selected, stored, tokens, kept);
+  Choice choice{selected.id, illustrative_values(selected.parameters, prepared.length)};
   const InputKind& input = input_kind(stored.input.id);
   if (input.pattern_size) {
     set_image_sizes(choice.values, selected.parameters,
                     input.pattern_size(stored.input.values, "width"),
                     input.pattern_size(stored.input.values, "height"), true);
   }
-  return prepend_changes(std::move(implied), select_variant(next, heads, choice, stored, tokens));
+  replace_values(choice.values, given);
+  return prepend_changes(std::move(prepared.implied),
+                         select_variant(prepared.viewed, heads, choice, stored, tokens));
 }
 
 CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
@@ -179,9 +219,10 @@ CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
 }
 
 CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
-                                 const Encoding& selected, const ModelConfig& stored,
-                                 Index tokens) {
-  const Choice choice{selected.id, illustrative_values(selected.parameters, tokens)};
+                                 const Encoding& selected, const ModelConfig& stored, Index tokens,
+                                 const Values& given) {
+  Choice choice{selected.id, illustrative_values(selected.parameters, tokens)};
+  replace_values(choice.values, given);
   return select_encoding(current, heads, choice, stored, tokens);
 }
 
@@ -201,70 +242,27 @@ CompatibleChoice select_direction(const RunView& current, bool causal, const Mod
   return with_fewest_changes(next, {full_attention(heads), no_positions(heads)}, stored, tokens);
 }
 
-namespace {
-
-template <class Visit>
-void for_each_choice(RunSpec& spec, const Visit& visit) {
-  const auto visit_pair = [&](std::optional<Choice>& chosen_variant,
-                              std::optional<Choice>& chosen_encoding) {
-    if (chosen_variant) visit(variant(chosen_variant->id), *chosen_variant);
-    if (chosen_encoding) visit(encoding(chosen_encoding->id), *chosen_encoding);
-  };
-  visit_pair(spec.variant, spec.encoding);
-  for (GroupChoice& group : spec.groups) visit_pair(group.variant, group.encoding);
+CompatibleChoice nearest_compatible(const RunView& current, const ModelConfig& stored,
+                                    Index tokens) {
+  const HeadScope heads = for_all_heads();
+  const bool causal = is_causal(current.run, stored);
+  return with_fewest_changes(
+      current, {no_positions(heads), direction(!causal), full_attention(heads)}, stored, tokens);
 }
 
-}  // namespace
-
-bool has_unset_parameters(const RunSpec& spec) {
-  bool any_unset = false;
-  RunSpec copy = spec;
-  for_each_choice(copy, [&](const Info& info, const Choice& choice) {
-    any_unset |= std::ranges::any_of(info.parameters, [&](const Parameter& parameter) {
-      return parameter.required && !choice.values.has(parameter.key);
-    });
-  });
-  return any_unset;
-}
-
-void fill_unset_parameters(RunSpec& spec, Index tokens) {
-  for_each_choice(spec, [&](const Info& info, Choice& choice) {
-    fill_unset_values(choice.values, info.parameters, tokens);
-  });
-}
-
-void fill_unset_parameters(RunSpec& spec) {
-  if (!has_unset_parameters(spec)) return;
-  if (!spec.tensors.file.empty()) {
-    if (is_image_file(spec.tensors.file)) {
-      const auto [width, height] = image_grid(spec.tensors);
-      for_each_choice(spec, [&](const Info& info, Choice& choice) {
-        set_image_sizes(choice.values, info.parameters, width, height, false);
-      });
-      return fill_unset_parameters(spec, width * height);
-    }
-    return fill_unset_parameters(spec, read_imported_tensors(spec.tensors).queries());
+std::optional<CompatibleChoice> offer_after(const std::string& error, const RunView& current) {
+  if (!current.run.tensors.file.empty()) return std::nullopt;
+  try {
+    const RunTokens input = read_tokens(current.run);
+    CompatibleChoice nearest =
+        nearest_compatible(current, input.checkpoint->model.config, input.count);
+    const bool is_conflict =
+        !nearest.conflict.empty() && error.find(nearest.conflict) != std::string::npos;
+    if (is_conflict && nearest.refusal.empty()) return nearest;
+  } catch (const InputError&) {
+    // The model or the input cannot be read, which `error` states.
   }
-  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
-  const ModelConfig config = apply_structure(checkpoint->model.config, spec.structure);
-  std::vector<std::string> notes;  // ignored here: the run reports them
-  const std::vector<TraceToken> tokens = tokens_to_read(config, *checkpoint, spec, notes);
-  const auto length = static_cast<Index>(tokens.size());
-  // Values derived from the text take precedence over illustrative values.
-  RunSpec filled = with_text_parameters(spec, tokens);
-  std::vector<Values> text_values;
-  for_each_choice(filled, [&](const Info&, const Choice& c) { text_values.push_back(c.values); });
-  auto derived = text_values.begin();
-  for_each_choice(spec, [&](const Info& info, Choice& choice) {
-    for (const Parameter& parameter : info.parameters) {
-      if (!parameter.required || choice.values.has(parameter.key) || !derived->has(parameter.key)) {
-        continue;
-      }
-      choice.values.set(parameter.key, derived->all().find(parameter.key)->second);
-    }
-    ++derived;
-  });
-  fill_unset_parameters(spec, config.segment > 0 ? std::min(length, config.segment) : length);
+  return std::nullopt;
 }
 
 }  // namespace attnscope

@@ -169,6 +169,9 @@ struct Runner::State {
       outcome.findings = traces.findings;
     } catch (const Stopped&) {
       return std::nullopt;
+    } catch (const InputError& error) {
+      outcome.error = std::current_exception();
+      outcome.offer = offer_after(error.what(), *request.session);
     } catch (...) {
       outcome.error = std::current_exception();
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/experiment/run.h"
 
 namespace attnscope {
@@ -29,6 +30,7 @@ class Runner {
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
     std::exception_ptr error;
+    std::optional<CompatibleChoice> offer{};  // settings that resolve `error`, see offer_after()
   };
 
   // `wake` is called from the worker whenever an outcome is ready (glfwPostEmptyEvent).

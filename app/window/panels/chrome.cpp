@@ -9,6 +9,7 @@
 #include "app/window/dialogs/file_browser.h"
 #include "app/window/files.h"
 #include "app/window/jobs/task_kinds.h"
+#include "app/window/variant_selection.h"
 #include "core/experiment/compatible_choice.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
@@ -284,6 +285,12 @@ void draw_status_line(Ui& ui, State& state) {
     if (!missing_file(state).empty()) {
       if (draw_flat_button(ui, "Locate…", "error.locate")) browse(state, BrowsePurpose::LocateFile);
       hint(ui, "Choose the missing file at its new location.");
+      ImGui::SameLine();
+    }
+    if (state.run.offer) {
+      const std::string changes = describe(state.run.offer->implied);
+      if (draw_flat_button(ui, ("Use " + changes).c_str(), "error.offer")) accept_offer(state);
+      hint(ui, "Changes as little as possible so that the settings combine.");
       ImGui::SameLine();
     }
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);

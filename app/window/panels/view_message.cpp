@@ -10,6 +10,7 @@
 #include "app/window/model_selection.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/scope.h"
+#include "app/window/variant_selection.h"
 #include "core/experiment/compatible_choice.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
@@ -49,8 +50,8 @@ struct RecoveryButton {
   std::function<void(State&)> act;
 };
 
-// Buttons that resolve a refusal. A missing file can be located; otherwise, the first button resets
-// all choices, since the model always runs as trained.
+// Buttons that resolve a refusal. A missing file can be located; otherwise, the first buttons apply
+// the nearest settings that combine, or reset all choices, since the model always runs as trained.
 std::vector<RecoveryButton> recovery_buttons(const State& state) {
   const Session& session = *state.session;
   std::vector<RecoveryButton> buttons;
@@ -58,12 +59,18 @@ std::vector<RecoveryButton> recovery_buttons(const State& state) {
     buttons.push_back({"Locate…", "locate", "Choose the missing file at its new location.", true,
                        [](State& s) { browse(s, BrowsePurpose::LocateFile); }});
   } else if (is_resettable(session)) {
+    const bool has_offer = state.run.offer.has_value();
+    if (has_offer) {
+      buttons.push_back({"Use " + describe(state.run.offer->implied), "offer",
+                         "Changes as little as possible so that the settings combine.", true,
+                         accept_offer});
+    }
     buttons.push_back(
         {"Reset to model default", "as_trained",
-         "Uses the model's own attention, positions and direction in all layers and heads.", true,
-         [](State& s) { clear_choices(s.session.edit()); }});
+         "Uses the model's own attention, positions and direction in all layers and heads.",
+         !has_offer, [](State& s) { clear_choices(s.session.edit()); }});
     // The variant may conflict only with the position encoding, which can then be reset alone.
-    if (session.run.variant && session.run.encoding) {
+    if (session.run.variant && session.run.encoding && !has_offer) {
       buttons.push_back({"Keep " + variant(session.run.variant->id).label, "keep_variant",
                          "Uses the model's own positions.", false, [](State& s) {
                            RunSpec& run = s.session.edit().run;

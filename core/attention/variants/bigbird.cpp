@@ -156,6 +156,9 @@ Variant bigbird_variant() {
        .optional = true,
        .unset_label = "drawn",
        .initial = Lists{}}};
+  v.parameters.front().illustrative_default = [](Index length) -> Value {
+    return std::max<Index>(2, fraction_of_length(length, 12));
+  };
   v.objection = [](const Values& values, const Situation& in) -> std::string {
     if (values.integer("window_blocks") % 2 == 0) {
       return "window_blocks: expected an odd number" + found_text(values.integer("window_blocks"));

@@ -44,6 +44,7 @@ Variant blockwise_variant() {
       "shift, so that together they cover short and long distances at 1/n of the cost.";
   v.source = "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972";
   v.complexity = "O(L²/n·d)";
+  v.defaults.bidirectional = true;
   v.parameters = {{.key = "blocks",
                    .symbol = "n",
                    .label = "Blocks",

@@ -30,6 +30,11 @@ Index height_of(Index pixels) {
   return pixels / width_of(pixels);
 }
 
+// Side of a query block in an image with a side of `pixels`: a third, but several pixels.
+Index block_side(Index pixels) {
+  return std::min(pixels, std::max<Index>(2, fraction_of_length(pixels, 3)));
+}
+
 Parameter margin_parameter(const char* key, const char* symbol, const char* label,
                            const char* help) {
   return {.key = key,
@@ -81,9 +86,8 @@ Variant image_2d_variant() {
   };
   set_illustrative_default(0, width_of);
   set_illustrative_default(1, height_of);
-  set_illustrative_default(2,
-                           [](Index length) { return fraction_of_length(height_of(length), 3); });
-  set_illustrative_default(3, [](Index length) { return fraction_of_length(width_of(length), 3); });
+  set_illustrative_default(2, [](Index length) { return block_side(height_of(length)); });
+  set_illustrative_default(3, [](Index length) { return block_side(width_of(length)); });
   v.defaults.length = [](Index length) {
     while (width_of(length) > 2 * height_of(length)) --length;
     return length;

@@ -17,6 +17,11 @@
 namespace attnscope {
 namespace {
 
+// Number of buckets that shows hashing on a text of `length` tokens.
+Index illustrative_buckets(Index length) {
+  return 2 * std::max<Index>(2, fraction_of_length(length, 8));
+}
+
 // Hashes of each position in each of n rounds.
 struct Hashes {
   IntTensor bucket, rank;  // [n, h, L]
@@ -336,9 +341,7 @@ Variant lsh_variant() {
        .help = "Number of buckets in a round; even.",
        .required = true,
        .initial = Index{8},
-       .illustrative_default = [](Index length) -> Value {
-         return 2 * std::max<Index>(2, fraction_of_length(length, 8));
-       },
+       .illustrative_default = [](Index length) -> Value { return illustrative_buckets(length); },
        .limits = {.min = 2, .max = 1048576},
        .slider = {.min = 2, .max = 64}},
       {.key = "rounds",
@@ -355,6 +358,10 @@ Variant lsh_variant() {
        .help = "Length of the chunks of the sorted positions; each sees itself and the one before. "
                "0: no chunks.",
        .initial = Index{0},
+       // As in the paper, a chunk is as long as two buckets of average size.
+       .illustrative_default = [](Index length) -> Value {
+         return 2 * fraction_of_length(length, illustrative_buckets(length));
+       },
        .slider = {.max = 64}},
       seed_parameter(),
       {.key = "form",

@@ -145,7 +145,7 @@ const std::vector<Mechanism>& mechanisms() {
       settling_mechanism(), approximation_mechanism(), recurrence_mechanism(),
       errors_mechanism(),   generated_mechanism(),     convolution_mechanism(),
       edges_mechanism(),    rules_mechanism(),         paths_mechanism(),
-      replaced_mechanism()};
+      replaced_mechanism(), lookup_mechanism()};
   return list;
 }
 
@@ -164,6 +164,7 @@ void show_hashing(Session& session) {
   if (session.run.variant) return;
   const Variant& lsh = variant("lsh");
   session.run.variant = Choice{lsh.id, default_values(lsh.parameters)};
+  session.run.variant->values.set("chunk", Index{8});
 }
 
 std::vector<ViewFinding> mechanism_findings() {

@@ -20,5 +20,6 @@ Mechanism rules_mechanism();  // last, because it fits every head
 // For all methods; shown only if selected.
 Mechanism paths_mechanism();
 Mechanism replaced_mechanism();
+Mechanism lookup_mechanism();
 
 }  // namespace attnscope

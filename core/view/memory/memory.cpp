@@ -32,11 +32,6 @@ Refusal refusal_of(const Trace& trace) {
       "memory or Memorizing and a segment length shorter than the text.";
   if (trace.is_imported) return {"No memory", kImportedAttentionAdvice};
   if (!reads_in_segments(trace)) return {"This model reads its text as a whole", advice};
-  if (!remembers(trace)) {
-    return {"No layer has a memory of earlier segments",
-            "Segments are read independently. Choose the variant Segment memory, Compressive "
-            "memory or Memorizing."};
-  }
   return {};
 }
 
@@ -46,9 +41,15 @@ std::string objection(const Trace& trace) {
 
 std::string describe_head_memory(const ViewInput& input, const AttentionTap& tap) {
   return capitalised(describe_head(input.trace, input.session.view)) + ": " + describe(tap) +
-         ". Queries attend to the memory of earlier segments and to their own segment; slots run "
-         "from oldest to newest. The receptive field of a layer includes those of all positions it "
-         "attends to, so that it grows with each layer.";
+         (remembers(input.trace)
+              ? ". Queries attend to the memory of earlier segments and to their own segment; "
+                "slots "
+                "run from oldest to newest. The receptive field of a layer includes those of all "
+                "positions it attends to, so that it grows with each layer."
+              : ". Segments are read independently: no layer sees a token of an earlier segment, "
+                "so "
+                "that the receptive field ends at the segment's first token in every layer "
+                "(context fragmentation).");
 }
 
 // "8 compressed slots of 24 tokens, 16 of memory".
@@ -82,6 +83,7 @@ class MemoryLayout {
     if (shows_all || panel == "words")
       advance(space, draw_words(space, shows_all ? kMaxWordsHeight : 0.6), kGap);
     if (shows_all || panel == "range") advance(space, draw_range_and_cost(space, shows_all), kGap);
+    if (panel == "segments") advance(space, draw_segment_paths(page_, space, memory_), kGap);
     if ((shows_all || panel == "attention") && space.height >= 8 * page_.em()) {
       panels_ = draw_weights(page_, space, memory_);
       if (panels_.bottom > 0) advance(space, panels_.bottom - space.y, 0);
@@ -108,6 +110,17 @@ class MemoryLayout {
                      {prefix + describe_contents(memory_) + ": " + describe_weights(memory_) + ".",
                       capitalised(describe_weights(memory_)) + ".", list_weights(memory_)},
                      em, space.width),
+                 em);
+    } else if (!attnscope::remembers(input_.trace)) {
+      const std::string name = "Segment " + std::to_string(memory_.segment);
+      const std::string unseen = count_text(memory_.first_token(), "earlier token");
+      page_.text(position,
+                 page_.fitting({name + " is read alone: its tokens see none of the " + unseen +
+                                    ", and its first token sees only " +
+                                    (memory_.tap.causal ? "itself." : "this segment."),
+                                name + " is read alone, without the " + unseen + ".",
+                                name + " is read alone.", "no memory"},
+                               em, space.width),
                  em);
     } else if (memory_.segment == 0) {
       page_.text(position,
@@ -181,7 +194,8 @@ class MemoryLayout {
                               (is_compressed ? " slots, a box each)" : ")")});
     }
     if (std::ranges::count(slots_.columns, -1) > 0) {
-      swatches.push_back({blend(page_.theme().line, page_.theme().background, 0.75), "forgotten"});
+      swatches.push_back({blend(page_.theme().line, page_.theme().background, 0.75),
+                          attnscope::remembers(input_.trace) ? "forgotten" : "not seen"});
     }
     draw_swatches(page_, {space.x, space.y + title + flow}, space.width, "", swatches);
     return height;
@@ -367,9 +381,9 @@ ViewData memory_data(const ViewInput& input) {
        cost_table(memory)}};
 }
 
-// Selects the last segment, whose memory is the fullest.
+// Selects the last segment, which has the most earlier tokens and the fullest memory.
 void select_last_segment(const Trace& trace, PartChoice& part) {
-  if (part.segment || !remembers(trace)) return;
+  if (part.segment || !reads_in_segments(trace)) return;
   Index last = 0;
   for (const AttentionTap& tap : trace.attention) last = std::max(last, tap.address.segment);
   part.segment = last;
@@ -383,14 +397,15 @@ std::vector<Parameter> parameters() {
   return {
       {.key = "show",
        .label = "Show",
-       .help = "All panels, or a single one: the words in memory, range and cost, or the attention "
-               "with its mean by slot.",
+       .help = "All panels, or a single one: the words in memory, range and cost, the attention "
+               "with its mean by slot, or the paths of information without and with memory.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("all"),
        .choices = {{"all", "everything"},
                    {"words", "words in memory"},
                    {"range", "range and cost"},
-                   {"attention", "attention by slot"}}},
+                   {"attention", "attention by slot"},
+                   {"segments", "paths through segments"}}},
       {.key = "over",
        .label = "Mean over",
        .help = "Heads averaged by slot: this head, its layer, or all heads with these slots.",
@@ -411,7 +426,8 @@ View memory_view() {
           .lay_out = lay_out_memory,
           .reading = fixed_reading(
               "The model reads in segments and remembers earlier ones. Columns on the left are "
-              "memory, those on the right the current segment; bright memory columns are used.",
+              "memory, those on the right the current segment; bright memory columns are used. "
+              "Without a memory, no column stands for an earlier segment.",
               {{"Compressed slot", "several old tokens in one vector."},
                {"Receptive field", "how far back information can arrive through all layers."}}),
           .data = memory_data,
@@ -419,7 +435,7 @@ View memory_view() {
                       .restrict_controls =
                           [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
                             const std::string show = view_values(settings, kId).choice("show");
-                            if (show == "words" || show == "range") {
+                            if (show == "words" || show == "range" || show == "segments") {
                               controls.idle["over"] = "This picture has no mean by slot.";
                               controls.colours = ViewControls::Colours::None;
                             }

@@ -28,6 +28,11 @@ double range_height(const Page& page, const ShownMemory& memory);
 std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memory,
                             const std::vector<Index>& oldest_tokens);
 
+// Draws the paths of information to the last token of the segment, through pairs within segments
+// alone and, if the run has a memory, also through the memory. Returns the height; 0 if the box is
+// too small.
+double draw_segment_paths(Page& page, const Box& box, const ShownMemory& memory);
+
 // Draws the number of query-key products by text length.
 void draw_cost(Page& page, const Box& box, const ShownMemory& memory);
 

@@ -14,6 +14,7 @@ constexpr double kRow = 1.35;     // em: preferred height of a layer's row
 constexpr double kMaxRow = 2.6;   // em
 constexpr double kMinRow = 0.35;  // em
 constexpr double kAxis = 1.5;     // em: tick labels
+constexpr double kFormula = 1.3;  // em: line with a formula
 constexpr double kBarGap = 0.12;  // gap between bars, relative to a row
 
 // Maps token indices to pixels: `count` tokens are `width` wide.
@@ -115,11 +116,45 @@ void draw_token_numbers(Page& page, const TokenLine& line, double y, double bott
   }
 }
 
+// The limit of the receptive field as a formula: "m·N = 64 · 4 = 256"; empty for variants without a
+// limited memory.
+std::string range_formula(const ShownMemory& memory) {
+  const Trace& trace = memory.trace;
+  const std::optional<TemporalRange> range = temporal_range(
+      memory.tap.variant, trace.config->segment, trace.layer_count({.segment = memory.segment}));
+  if (!range) return "";
+  const auto number = [](Index n) { return std::to_string(n); };
+  const std::string rows = range->compressed == 0
+                               ? number(range->memory)
+                               : "(" + number(range->memory) + " + " + number(range->rate) + " · " +
+                                     number(range->compressed) + ")";
+  return (range->compressed == 0 ? "m·N = " : "(m_m + c·m_cm)·N = ") + rows + " · " +
+         number(range->layers) + " = " + grouped(range->tokens());
+}
+
+// Cost of a segment as a formula: "L² + L·m"; "L²" without memory.
+std::string cost_formula(const ShownMemory& memory) {
+  const Index segment = memory.trace.config->segment;
+  const std::optional<TemporalRange> range = temporal_range(memory.tap.variant, segment, 1);
+  const std::string length = std::to_string(segment);
+  std::string formula = "L²", numbers = "L = " + length;
+  if (range && range->compressed > 0) {
+    formula += " + L·(m_m + m_cm)";
+    numbers += ", m_m = " + std::to_string(range->memory) +
+               ", m_cm = " + std::to_string(range->compressed);
+  } else if (range) {
+    formula += " + L·m";
+    numbers += ", m = " + std::to_string(range->memory);
+  }
+  return "O(" + formula + ") per segment, " + numbers;
+}
+
 }  // namespace
 
 double range_height(const Page& page, const ShownMemory& memory) {
   const auto layers = static_cast<double>(memory.trace.layer_count({.segment = memory.segment}));
-  return panel_title_height(page) + (2 * kRow + 0.3 + layers * kRow + kAxis + 0.6) * page.em();
+  return panel_title_height(page) + (2 * kRow + 0.3 + layers * kRow + kAxis + 0.6) * page.em() +
+         (range_formula(memory).empty() ? 0 : kFormula * page.em());
 }
 
 std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memory,
@@ -137,7 +172,15 @@ std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memor
   const double left = box.x + label_width + 0.6 * em;
   const TokenLine line{left, box.right() - left - 1.2 * em,
                        static_cast<double>(memory.trace.tokens.size())};
-  const double y = box.y + panel_title_height(page);
+  double y = box.y + panel_title_height(page);
+  if (const std::string formula = range_formula(memory); !formula.empty()) {
+    page.faint_text({box.x, y + 0.3 * em},
+                    page.fitting({"Temporal range: " + formula + " tokens before the segment",
+                                  "Range: " + formula + " tokens back", formula},
+                                 page.small(), box.width),
+                    page.small());
+    y += kFormula * em;
+  }
   const double space = box.bottom() - y - (kAxis + 0.3) * em;
   const auto layer_count = static_cast<double>(oldest_tokens.size());
   const double strip =
@@ -221,6 +264,9 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& memory) {
   double y = box.y + panel_title_height(page);
   draw_legend(page, entries, {box.x, y, box.width, legend_space});
   y += legend_space;
+  page.faint_text({box.x, y + 0.3 * em},
+                  page.fitting({cost_formula(memory)}, page.small(), box.width), page.small());
+  y += kFormula * em;
   ChartAxis tokens{
       .least = 0, .most = static_cast<double>(curves.max_length), .titles = {}, .whole = true};
   ChartAxis products{.least = 0, .most = 1.05 * curves.whole_text.back().y, .titles = {}};

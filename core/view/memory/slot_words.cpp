@@ -30,7 +30,9 @@ SlotWords slot_words(const ShownMemory& memory, const Theme& theme, Index marked
     std::size_t end = first + 1;
     if (column < 0) {
       while (end < columns.size() && columns[end] < 0) ++end;
-      words.items.push_back({std::to_string(end - first) + " forgotten", forgotten});
+      words.items.push_back(
+          {std::to_string(end - first) + (remembers(memory.trace) ? " forgotten" : " not seen"),
+           forgotten});
     } else {
       // A contiguous window is one box; scattered rows of a slot are separate boxes.
       std::string label = memory.trace.tokens[first].label;

@@ -175,6 +175,7 @@ void show_sparse(Session& session) {
   session.run.variant = Choice{sparse.id, default_values(sparse.parameters)};
   session.run.variant->values.set("window", Index{4});
   session.run.variant->values.set("global", std::vector<Index>{0});
+  session.run.causal = false;  // global tokens see the whole text
 }
 
 // Exported numbers: index of the rule that admits each pair (NaN: excluded), or the number of

@@ -650,10 +650,53 @@ TEST_F(PictureCommands, ErrorsNameOptionThatResolvesThem) {
     extra.insert(extra.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
     return run_program(extra);
   };
-  expect_refusal(render({"--variant", "linformer"}), "use --no-causal");
-  expect_refusal(render({"--variant", "hopfield"}), "use --position none");
+  expect_refusal(render({"--variant", "linformer", "--strict"}),
+                 "; use --position none --no-causal");
+  expect_refusal(render({"--variant", "hopfield", "--strict"}), "; use --position none");
   expect_refusal(render({"--view", "mechanism,token=999"}), "--view: token: expected a token of");
-  EXPECT_EQ(render({"--variant", "hopfield", "--position", "none"}).status, 0);
+  EXPECT_EQ(render({"--variant", "hopfield", "--position", "none", "--strict"}).status, 0);
+  expect_refusal(render({"--compare-variant", "hopfield", "--strict"}),
+                 "; use --compare-position none");
+  expect_refusal(run_program({"run", "--text", "the cat sat", "--variant", "linformer", "-o",
+                              path("refused.safetensors")}),
+                 "; use --position none --no-causal");
+  write_file(path("strict.txt"), "the cat sat\n");
+  expect_refusal(
+      run_program({"statistics", path("strict.txt"), "--variant", "hopfield", "--strict"}),
+      "; use --position none");
+}
+
+// Settings that do not combine change with the variant, and a note names the changes.
+TEST_F(PictureCommands, SetsCompatibleSettingsWithANote) {
+  const auto draw = [](std::vector<std::string> extra) {
+    extra.insert(extra.begin(),
+                 {"render", "--text", "the cat sat on the mat", "-o", path("set.png")});
+    return run_program(extra);
+  };
+  ProcessResult result = draw({"--variant", "linformer"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("note: also set: no positions, bidirectional (Linformer scores keys"),
+            std::string::npos)
+      << result.err;
+  RunSpec run = load_session(path("set.png")).run;
+  EXPECT_EQ(run.encoding->id, "none");
+  EXPECT_EQ(run.causal, false);
+  // Omitted parameters are illustrative, given ones stay.
+  result = draw({"--variant", "strided,stride=2"});
+  EXPECT_EQ(result.err, "");
+  run = load_session(path("set.png")).run;
+  EXPECT_EQ(run.variant->values.choice("mode"), "merged");
+  EXPECT_EQ(run.variant->values.integer("stride"), 2);
+  result = draw({"--compare-variant", "longformer", "--group", "layers=0;variant=fixed"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("note: B: also set: bidirectional"), std::string::npos) << result.err;
+  const Session session = load_session(path("set.png"));
+  EXPECT_EQ(session.run.groups[0].variant->values.choice("mode"), "merged");
+  EXPECT_EQ(session.b->run.causal, false);
+  write_file(path("set.txt"), "the cat sat\n");
+  result = run_program({"statistics", path("set.txt"), "--variant", "hopfield"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("note: also set: no positions"), std::string::npos) << result.err;
 }
 
 TEST_F(PictureCommands, CostWritesTableAndPicture) {

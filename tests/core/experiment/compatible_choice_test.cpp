@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/model_store.h"
+#include "core/experiment/partial_choice.h"
 #include "core/experiment/run.h"
 
 namespace attnscope {
@@ -35,12 +36,6 @@ std::shared_ptr<const Trace> run(const RunView& viewed) {
 
 Index token_count(const std::string& text) {
   return static_cast<Index>(run(view_of_text(text))->tokens.size());
-}
-
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 // Every variant can be selected for the bundled model. Conflicting settings change with it.
@@ -81,6 +76,12 @@ TEST(CompatibleChoice, PatternsAllowFewerPairsThanFullAttention) {
         static_cast<double>(pattern.pair_count(heads)) / static_cast<double>(heads * full_pairs);
     EXPECT_GT(fraction, 0.02) << v.id;
     EXPECT_LT(fraction, 0.7) << v.id;
+    for (Index head = 0; head < heads; ++head) {
+      for (Index i = 0; i < length; ++i) {
+        EXPECT_FALSE(pattern.row(std::min(head, pattern.heads() - 1), i).empty())
+            << v.id << ": head " << head << ", query " << i;
+      }
+    }
   }
 }
 
@@ -88,7 +89,7 @@ TEST(CompatibleChoice, MemoryVariantsReadEarlierSegments) {
   for (const char* id : {"segment_memory", "compressive", "memorizing"}) {
     const CompatibleChoice compatible = select_variant(
         view_of_text(kLongText), for_all_heads(), variant(id), stored(), token_count(kLongText));
-    EXPECT_EQ(join(compatible.implied), "segments of 8 tokens") << id;
+    EXPECT_EQ(describe(compatible.implied), "segments of 8 tokens") << id;
     const auto trace = run(compatible.viewed);
     for (const std::string& note : trace->notes) {
       EXPECT_EQ(note.find("the memory is empty"), std::string::npos) << id << ": " << note;
@@ -102,7 +103,7 @@ TEST(CompatibleChoice, MemoryVariantsReadEarlierSegments) {
 TEST(CompatibleChoice, ReportsImpliedChanges) {
   const Index tokens = token_count(kShortText);
   const auto implied = [&](const char* id) {
-    return join(
+    return describe(
         select_variant(view_of_text(kShortText), for_all_heads(), variant(id), stored(), tokens)
             .implied);
   };
@@ -112,7 +113,8 @@ TEST(CompatibleChoice, ReportsImpliedChanges) {
   EXPECT_EQ(implied("linformer"), "no positions, bidirectional");
   EXPECT_EQ(implied("sinkhorn"), "the first 12 of 13 tokens, no positions, bidirectional");
   EXPECT_EQ(implied("image_2d"), "the first 12 of 13 tokens");
-  for (const char* id : {"longformer", "bigbird", "etc"}) {  // global tokens are non-causal
+  // Global tokens and permuted blocks are non-causal.
+  for (const char* id : {"longformer", "bigbird", "etc", "blockwise"}) {
     EXPECT_EQ(implied(id), "bidirectional");
   }
   EXPECT_EQ(implied("linear"), "");  // RoPE rotates the feature map inputs of linear attention
@@ -127,10 +129,10 @@ TEST(CompatibleChoice, EncodingsAndDirectionsSelectFullAttention) {
   const CompatibleChoice t5 =
       select_encoding(linformer, for_all_heads(), encoding("t5"), stored(), tokens);
   EXPECT_EQ(t5.refusal, "");
-  EXPECT_EQ(join(t5.implied), "full attention");
+  EXPECT_EQ(describe(t5.implied), "full attention");
   EXPECT_EQ(t5.viewed.run.encoding->id, "t5");
   const CompatibleChoice causal = select_direction(linformer, true, stored(), tokens);
-  EXPECT_EQ(join(causal.implied), "full attention");
+  EXPECT_EQ(describe(causal.implied), "full attention");
   EXPECT_EQ(run(causal.viewed)->attention.front().causal, true);
 }
 

@@ -271,6 +271,70 @@ TEST(Memory, ClickOnSegmentShowsIt) {
   EXPECT_EQ(session.view.pinned_key, -1);
 }
 
+std::shared_ptr<const Trace> run_without_memory() {
+  Session session;
+  session.run.model = testing::source_folder() / "tests" / "model-cases" / "memory-segment";
+  session.run.ids = kIds;
+  session.run.variant = default_variant();
+  return ExperimentRun(cpu_only()).run(session.run);
+}
+
+// The vanilla model reads segments without memory: no layer sees an earlier segment.
+TEST(Memory, DrawsSegmentsWithoutMemory) {
+  const auto trace = run_without_memory();
+  EXPECT_EQ(view("memory").objection(*trace), "");
+  EXPECT_EQ(oldest_reachable(*trace, 3), (std::vector<Index>{12, 12}));
+  for (const char* show : {"all", "words", "range", "attention", "segments"}) {
+    const ViewLayout layout = lay_out_view(*trace, "memory", options_for_segment(3, show));
+    EXPECT_EQ(layout.refusal, "") << show;
+    EXPECT_NE(all_text(layout.list)
+                  .find("Segment 3 is read alone: its tokens see none of the 12 "
+                        "earlier tokens"),
+              std::string::npos)
+        << show << all_text(layout.list);
+  }
+  const std::string words =
+      all_text(lay_out_view(*trace, "memory", options_for_segment(3, "words")).list);
+  EXPECT_NE(words.find("12 not seen"), std::string::npos) << words;
+  ViewSettings settings;
+  settings.id = "memory";
+  EXPECT_EQ(with_defaults(settings, *trace).part.segment, 4);
+}
+
+// Paths through segments, without and with the memory, next to each other.
+TEST(Memory, ComparesPathsWithoutAndWithMemory) {
+  const auto trace = testing::run_case("memory-segment", kIds);
+  LayoutOptions options = options_for_segment(3, "segments");
+  options.width = 1200;
+  options.height = 900;
+  const std::string text = all_text(lay_out_view(*trace, "memory", options).list);
+  EXPECT_NE(text.find("Segments without memory: the last token of segment 3 reaches 4 tokens, 0 in "
+                      "earlier segments"),
+            std::string::npos)
+      << text;
+  // The receptive field begins at token 0: see ReceptiveFieldGrowsWithLayers.
+  EXPECT_NE(text.find("reaches 16 tokens, 12 in earlier segments"), std::string::npos) << text;
+}
+
+TEST(Memory, StatesFormulasOfRangeAndCost) {
+  const auto text = [](const char* model) {
+    LayoutOptions options = options_for_segment(3, "range");
+    options.width = 1400;
+    options.height = 900;
+    return all_text(lay_out_view(*testing::run_case(model, kIds), "memory", options).list);
+  };
+  const std::string segment = text("memory-segment");
+  EXPECT_NE(segment.find("Temporal range: m·N = 5 · 2 = 10 tokens before the segment"),
+            std::string::npos)
+      << segment;
+  EXPECT_NE(segment.find("O(L² + L·m) per segment, L = 4, m = 5"), std::string::npos) << segment;
+  const std::string compressive = text("memory-compressive-mean");
+  EXPECT_NE(compressive.find("(m_m + c·m_cm)·N = (3 + 2 · 2) · 2 = 14"), std::string::npos)
+      << compressive;
+  EXPECT_NE(compressive.find("O(L² + L·(m_m + m_cm)) per segment"), std::string::npos)
+      << compressive;
+}
+
 TEST(Memory, ExplainsMissingMemory) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
   EXPECT_NE(lay_out_view(trace, "memory").refusal, "");
