@@ -1,6 +1,7 @@
 // Paths of information through layers and segments, without and with memory. Dai et al., 2019,
 // figures 1 and 2.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/figure/plain_text.h"
@@ -194,7 +195,10 @@ class Lattice {
 
   void draw_labels() {
     const double em = page_.em();
-    for (Index level = 0; level <= layers(); ++level) {
+    const double pitch = plot_.height / static_cast<double>(layers());
+    const auto label_distance =
+        static_cast<Index>(std::max(1.0, std::ceil(1.1 * page_.small() / pitch)));
+    for (Index level = 0; level <= layers(); level += label_distance) {
       page_.faint_text({plot_.x - 0.5 * em, y_of(level)},
                        level == 0 ? "input" : "layer " + std::to_string(level - 1), page_.small(),
                        Align::End);
@@ -231,7 +235,7 @@ double draw_segment_paths(Page& page, const Box& box, const ShownMemory& memory)
   const auto layers = static_cast<double>(memory.trace.layer_count({.segment = memory.segment}));
   const double preferred = title + kLatticeBase * em + layers * kLatticeLayer * em;
   const double panels = compares ? 2 : 1;
-  const double height = std::min(preferred, box.height / panels);
+  const double height = std::min(preferred, (box.height - swatches_height(page)) / panels);
   double y = box.y;
   for (const bool with_memory : {false, true}) {
     if (with_memory && !compares) break;
@@ -242,7 +246,15 @@ double draw_segment_paths(Page& page, const Box& box, const ShownMemory& memory)
     lattice.draw();
     y += height;
   }
-  return y - box.y;
+  std::vector<Swatch> swatches;
+  for (const SlotRun& run : memory.runs) {
+    swatches.push_back(
+        {slot_colour(run.kind), run.kind == KeyKind::Token
+                                    ? "pair within a segment"
+                                    : std::string("pair with ") + slot_name(run.kind)});
+  }
+  draw_swatches(page, {box.x, y}, box.width, "", swatches);
+  return y + swatches_height(page) - box.y;
 }
 
 }  // namespace attnscope
