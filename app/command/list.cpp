@@ -11,9 +11,11 @@
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
 #include "core/lesson/lesson.h"
+#include "core/model/activation.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
 #include "core/model/weights.h"
@@ -101,6 +103,11 @@ void print_list(std::ostream& out, const char* title, const List& list) {
     if (info.group != group) out << '\n' << " " << info.group << '\n';
     group = info.group;
     print_info(out, info);
+    if constexpr (requires { info.gated_id; }) {
+      if (!info.gated_id.empty()) {
+        out << "      gated: " << info.gated_id << " - " << info.gated_label << '\n';
+      }
+    }
   }
 }
 
@@ -110,6 +117,10 @@ Json list_json(const List& list) {
   for (const auto& info : list) {
     Json object = info_json(info);
     if constexpr (requires { info.cost.growth; }) object["growth"] = info.cost.growth.text();
+    if constexpr (requires { info.gated_id; }) {
+      object["gated"] = info.gated_id;
+      object["gated_label"] = activation_label(info.type, true);
+    }
     array.push_back(std::move(object));
   }
   return array;
@@ -239,6 +250,8 @@ std::vector<Listing> listings() {
       {"models", models_json, print_models},
       listing("architectures", "Architectures (\"architecture\" in config.json)", architectures()),
       listing("joins", "Residual connections (\"join\")", residual_connections()),
+      listing("activations", "Activations of feed-forwards (\"activation\")", activations()),
+      listing("softmaxes", "Output softmaxes (\"softmax\")", output_softmaxes()),
       listing("exits", "Early-exit rules (\"exits\")", exit_rules()),
       listing("inputs", "Decoder inputs (\"input\")", input_kinds()),
       listing("retrieval", "Retrieval (--retrieval)", retrieval_heads()),

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "app/command/choice_text.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
@@ -19,6 +20,8 @@
 #include "core/base/strict_json.h"
 #include "core/experiment/partial_choice.h"
 #include "core/figure/plain_text.h"
+#include "core/model/activation.h"
+#include "core/model/output_softmax.h"
 #include "core/training/task.h"
 
 namespace attnscope::command {
@@ -66,10 +69,14 @@ constexpr Setting kSettings[] = {
     {"--kv-heads", "/model/kv_heads", "Number of key-value heads"},
     {"--head-size", "/model/head_size", "Head size d_k"},
     {"--hidden", "/model/hidden", "Feed-forward size; 0: attention only"},
-    {"--norm", "/model/norm", "Normalisation: layer or rms"},
+    {"--norm", "/model/norm", "Normalisation: layer, rms or none"},
     {"--pre-norm", "/model/pre_norm", "Normalisation before each block (true) or after it (false)"},
-    {"--activation", "/model/activation", "Activation: relu, gelu, gelu_tanh or silu"},
+    {"--output-norm", "/model/output_norm",
+     "Norm of each block's output: none, also (sandwich norm) or instead of the norm before it"},
+    {"--activation", "/model/activation", "Activation of feed-forwards, or its gated form"},
     {"--gated", "/model/gated", "Gated feed-forward: true or false"},
+    {"--own-layers", "/model/own_layers",
+     "Layers with weights of their own; the others share them. 0: all"},
     {"--tied-output", "/model/tied_output", "Tie the output layer to the embedding: true or false"},
     {"--dropout", "/model/dropout", "Dropout probability in training"},
 };
@@ -79,6 +86,7 @@ struct TrainOptions {
   fs::path plan_file, folder;
   std::vector<std::string> text, held_out;
   std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
+  std::string softmax;
   ChoiceOptions choices;
   bool quiet = false;
 };
@@ -86,6 +94,9 @@ struct TrainOptions {
 // Help text, such as "Task to learn: text (the next token of text files), masked (...".
 std::string to_help(const Setting& setting) {
   std::string help = setting.help;
+  if (std::string_view(setting.names) == "--activation") {
+    return help + ": " + join_words(activation_ids());
+  }
   if (std::string_view(setting.names) != "--task") return help;
   for (const TaskInfo& task : tasks()) {
     help += (&task == &tasks().front() ? ": " : ", ") + task.id + " (" + task.summary + ")";
@@ -140,6 +151,11 @@ TrainingPlan make_plan(const TrainOptions& options) {
   if (!options.text.empty()) plan["text"] = options.text;
   if (!options.held_out.empty()) plan["held_out"] = options.held_out;
   if (!options.folder.empty()) plan["folder"] = options.folder.string();
+  if (!options.softmax.empty()) {
+    plan["model"]["softmax"] = choice_json(options.softmax, "softmax", [](const std::string& id) {
+      return output_softmax(id).parameters;
+    });
+  }
   Structure structure = options.choices.structure({});
   if (structure.exits == no_exits()) {
     plan["model"].erase("exits");
@@ -239,6 +255,8 @@ void add_train(Command program) {
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
     command.add(kSettings[i].names, options->values[i], to_help(kSettings[i])).value_name("VALUE");
   }
+  command.add("--softmax", options->softmax,
+              "Output softmax, such as mixture,components=4 ('attnscope list softmaxes')");
   options->choices.add_to(command, "as in the plan");
   command.flag("-q,--quiet", options->quiet, "Hide the progress line");
   command.action([options] { train_command(*options); });

@@ -80,11 +80,18 @@ def views(program):
 
 
 def structure(program):
-    kinds = [("architecture", "architectures"), ("join", "joins"), ("exits", "exits"),
-             ("input", "inputs")]
+    kinds = [("architecture", "architectures"), ("join", "joins"), ("softmax", "softmaxes"),
+             ("exits", "exits"), ("input", "inputs")]
     rows = [row(f"`{key}`", f"`{e['type']}`", cell(e["label"]), parameters(e), cell(e["source"]))
             for key, what in kinds for e in listed(program, what)]
     return table(("key", "type", "label", "parameters (default)", "source"), rows)
+
+
+def activations(program):
+    rows = [row(f"`{e['type']}`", cell(e["label"]), cell(e["equation"]),
+                (f"`{e['gated']}`: " if e["gated"] else "") + cell(e["gated_label"]),
+                cell(e["source"])) for e in listed(program, "activations")]
+    return table(("activation", "label", "equation", "gated form", "source"), rows)
 
 
 def lessons(program):
@@ -118,6 +125,7 @@ TABLES = {
     "encodings": lambda program: methods(program, "encodings", "position"),
     "views": views,
     "structure": structure,
+    "activations": activations,
     "lessons": lessons,
     "pair_scores": pair_scores,
 }

@@ -18,10 +18,12 @@ void check_square(const Tensor& layer, Index size) {
   }
 }
 
-// (A + I) / 2, rows normalised to sum 1; a fully masked row becomes the residual alone.
-Tensor add_residual(const Tensor& attention) {
+// (A + I) / 2, rows normalised to sum 1; a fully masked row becomes the residual alone. Without
+// residual connection A.
+Tensor with_residual(const Tensor& attention, bool has_residual) {
   const Index size = attention.dim(0);
   Tensor result = attention.copy();  // [L, L]
+  if (!has_residual) return result;
   for (Index i = 0; i < size; ++i) {
     float* row = result.data() + i * size;
     double sum = 1;
@@ -47,12 +49,14 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor attention_rollout(const std::vector<Tensor>& layers) {
+Tensor attention_rollout(const std::vector<Tensor>& layers, bool has_residual) {
   if (layers.empty()) throw InputError("rollout: no layers");
   const Index size = layers.front().dim(0);
   for (const Tensor& layer : layers) check_square(layer, size);
-  Tensor flow = add_residual(layers.front());  // [L, L]
-  for (std::size_t l = 1; l < layers.size(); ++l) flow = matmul(add_residual(layers[l]), flow);
+  Tensor flow = with_residual(layers.front(), has_residual);  // [L, L]
+  for (std::size_t l = 1; l < layers.size(); ++l) {
+    flow = matmul(with_residual(layers[l], has_residual), flow);
+  }
   return flow;
 }
 

@@ -231,6 +231,12 @@ Var softplus(const Var& x) {
       [](float v) { return vector_math::sigmoid(v); });
 }
 
+Var elu(const Var& x, float limit) {
+  return record_by_input(
+      "elu", x, [limit](float v) { return v > 0 ? v : limit * std::expm1(v); },
+      [limit](float v) { return v > 0 ? 1.0f : limit * vector_math::exp(v); });
+}
+
 Var exp(const Var& x) {
   return record_by_result(
       "exp", x, [](float v) { return vector_math::exp(v); }, [](float y) { return y; });

@@ -25,6 +25,8 @@ Var silu(const Var& x);       // x sigmoid(x)
 Var tanh(const Var& x);
 Var sigmoid(const Var& x);   // 1 / (1 + exp(-x))
 Var softplus(const Var& x);  // log(1 + exp(x))
+// x if x > 0, else limit (exp(x) - 1) (Clevert et al., 2016).
+Var elu(const Var& x, float limit = 1);
 Var exp(const Var& x);
 Var log(const Var& x);
 Var sine(const Var& x);

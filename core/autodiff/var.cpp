@@ -195,6 +195,7 @@ const std::vector<std::string_view>& operation_names() {
       "tanh",
       "sigmoid",
       "softplus",
+      "elu",
       "exp",
       "log",
       "sine",

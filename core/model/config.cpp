@@ -5,21 +5,28 @@
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 
 namespace attnscope {
 
-std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config) {
-  const AdaptiveVocabulary& adaptive = config.embedding.adaptive;
+std::vector<VocabularyCluster> vocabulary_clusters(Index vocabulary, Index first_width,
+                                                   const AdaptiveVocabulary& adaptive) {
   std::vector<VocabularyCluster> clusters;
-  Index first = 0, width = config.embedding.width > 0 ? config.embedding.width : config.width;
+  Index first = 0, width = first_width;
   for (std::size_t n = 0; n <= adaptive.cutoffs.size(); ++n) {
-    const Index end = n < adaptive.cutoffs.size() ? adaptive.cutoffs[n] : config.vocabulary;
+    const Index end = n < adaptive.cutoffs.size() ? adaptive.cutoffs[n] : vocabulary;
     clusters.push_back({first, end - first, width});
     first = end;
     width /= adaptive.narrowing;
   }
   return clusters;
+}
+
+std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config) {
+  const EmbeddingConfig& embedding = config.embedding;
+  return vocabulary_clusters(
+      config.vocabulary, embedding.width > 0 ? embedding.width : config.width, embedding.adaptive);
 }
 
 Index table_width(const ModelConfig& config) {
@@ -44,6 +51,9 @@ Choice default_architecture() {
 }
 Choice default_residual_connection() {
   return default_choice(residual_connections().front());
+}
+Choice default_softmax() {
+  return default_choice(output_softmaxes().front());
 }
 Choice default_input() {
   return default_choice(input_kinds().front());

@@ -9,12 +9,14 @@
 
 #include "core/attention/variant.h"
 #include "core/base/json.h"
+#include "core/model/activation.h"
 #include "core/model/model_options.h"
 
 namespace attnscope {
 
 Choice default_architecture();         // decoder
 Choice default_residual_connection();  // residual
+Choice default_softmax();              // plain
 Choice default_input();                // text
 
 // Neighbouring heads of a layer that share a variant, a position encoding and their parameters.
@@ -28,9 +30,7 @@ struct HeadGroup {
   bool operator==(const HeadGroup&) const = default;
 };
 
-enum class Norm { LayerNorm, RmsNorm };
-// QuickGelu: x sigmoid(1.702 x), as in CLIP and gpt-oss.
-enum class Activation { Relu, Gelu, GeluTanh, Silu, QuickGelu, SquaredRelu };
+enum class Norm { LayerNorm, RmsNorm, None };
 
 // Auxiliary training losses of Al-Rfou et al., 2018, arXiv:1808.04444 (spec-models.md, section 8).
 struct Auxiliary {
@@ -106,6 +106,7 @@ struct ModelConfig {
   // uniform, else full attention without positions.
   std::optional<Choice> encoder_variant, encoder_encoding;
   Choice residual_connection = default_residual_connection();
+  Choice softmax = default_softmax();
   std::optional<Choice> exits;
   Choice input = default_input();
   Index segment = 0;  // tokens per segment for longer sequences; 0: no segments
@@ -122,6 +123,9 @@ std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, co
 struct VocabularyCluster {
   Index first = 0, count = 0, width = 0;
 };
+std::vector<VocabularyCluster> vocabulary_clusters(Index vocabulary, Index first_width,
+                                                   const AdaptiveVocabulary& adaptive);
+// Clusters of embedding.cutoffs; also those of the output.
 std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config);
 
 // Width of the token vectors when positions are added.

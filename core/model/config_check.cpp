@@ -4,6 +4,7 @@
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
 #include "core/model/losses.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 
 namespace attnscope {
@@ -93,6 +94,9 @@ void check_choices(const ModelConfig& config, const std::string& prefix) {
       attnscope::residual_connection(config.residual_connection.id);
   check_choice(residual_connection, config.residual_connection, "join",
                residual_connection.refusal ? residual_connection.refusal(config) : "", prefix);
+  const OutputSoftmax& softmax = output_softmax(config.softmax.id);
+  check_choice(softmax, config.softmax, "softmax", softmax.refusal ? softmax.refusal(config) : "",
+               prefix);
   const InputKind& input = input_kind(config.input.id);
   check_choice(input, config.input, "input", input.refusal ? input.refusal(config) : "", prefix);
   if (config.exits) {
@@ -159,6 +163,10 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& pref
            "expected decoder or encoder_decoder, of text or image patches, or trajectory, found " +
                type);
   }
+  if (config.norm == Norm::None && (embedding.norm || config.head.transform)) {
+    refuse(embedding.norm ? "embedding.norm" : "head.transform",
+           "expected norm \"layer\" or \"rms\", found \"none\"");
+  }
   if (embedding.first_norm && (!is_single_stack || !embedding.norm || !has_input_norm(config) ||
                                config.model_options.shared_norm ||
                                config.residual_connection != default_residual_connection())) {
@@ -184,6 +192,13 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& pref
         "embedding.width",
         "expected tied_output false, or head.transform, which converts the width (the tied token "
         "table is not as wide as the model)");
+  }
+  if (config.softmax != default_softmax() && config.exits &&
+      config.exits->values.choice("classifier") == "own") {
+    refuse("softmax", "expected exits with shared classifiers (classifier \"shared\")");
+  }
+  if (config.softmax != default_softmax() && state_width(config) > config.width) {
+    refuse("softmax", "expected join.end \"mean\", found \"both\"");
   }
   const bool has_head_options = config.head != HeadConfig{};
   if (has_head_options && !is_single_stack && !is_encoder_decoder &&

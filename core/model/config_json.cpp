@@ -8,6 +8,7 @@
 #include "core/model/config.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 
 namespace attnscope {
@@ -17,9 +18,7 @@ namespace {
 constexpr Index kMaxLayers = 1024;
 constexpr Index kMaxHeads = 1024;
 
-const std::vector<std::string> kNorms = {"layer", "rms"};  // in the order of Norm
-const std::vector<std::string> kActivations = {"relu", "gelu",       "gelu_tanh",
-                                               "silu", "quick_gelu", "squared_relu"};
+const std::vector<std::string> kNorms = {"layer", "rms", "none"};  // in the order of Norm
 
 // Reads a variant. The image size determines missing pattern parameters.
 Choice read_variant(JsonObject& object, const ModelConfig& config) {
@@ -122,12 +121,26 @@ void read_embedding_and_head(JsonObject& object, ModelConfig& config) {
   if (object.has("head")) {
     JsonObject head(object.any("head"), object.path_of("head"));
     config.head.transform = head.flag_or("transform", false);
-    config.head.activation = static_cast<Activation>(head.choice_or(
-        "activation", static_cast<std::size_t>(config.head.activation), kActivations));
+    std::vector<std::string> ids;
+    for (const ActivationFunction& f : activations()) ids.push_back(f.id);
+    config.head.activation = static_cast<Activation>(
+        head.choice_or("activation", static_cast<std::size_t>(config.head.activation), ids));
     config.head.bias = head.flag_or("bias", false);
     head.finish();
   }
   config.own_layers = object.integer_or("own_layers", 0, 0, kMaxLayers);
+}
+
+// The id of a gated form ("swiglu") implies `gated`.
+void read_activation(JsonObject& object, ModelConfig& config) {
+  config.gated = object.flag_or("gated", config.gated);
+  if (!object.has("activation")) return;
+  const ActivationChoice choice = activation_choice(object.choice("activation", activation_ids()));
+  if (choice.gated && !config.gated) {
+    throw InputError(object.path_of("gated") + ": expected true for activation \"" +
+                     activation(choice.type).gated_id + "\", found false");
+  }
+  config.activation = choice.type;
 }
 
 // Reads the options with a `type`, segments and auxiliary losses.
@@ -135,6 +148,7 @@ void read_choices(JsonObject& object, ModelConfig& config) {
   if (object.has("architecture")) read_architecture(object, config);
   config.residual_connection =
       choice_member(residual_connection, object, "join").value_or(config.residual_connection);
+  config.softmax = choice_member(output_softmax, object, "softmax").value_or(config.softmax);
   config.exits = choice_member(exit_rule, object, "exits");
   config.input = choice_member(input_kind, object, "input").value_or(config.input);
   config.segment = object.has("segment") ? object.integer("segment", 1, kMaxModelTokens) : 0;
@@ -159,8 +173,7 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   config.norm = static_cast<Norm>(object.choice_or("norm", 1, kNorms));
   config.norm_epsilon = object.number_or("norm_epsilon", config.norm_epsilon, 0, 1);
   config.pre_norm = object.flag_or("pre_norm", config.pre_norm);
-  config.activation = static_cast<Activation>(object.choice_or("activation", 3, kActivations));
-  config.gated = object.flag_or("gated", config.gated);
+  read_activation(object, config);
   config.attention_biases = object.flag_or("attention_biases", false);
   config.feed_forward_biases = object.flag_or("feed_forward_biases", false);
   config.tied_output = object.flag_or("tied_output", config.tied_output);
@@ -198,10 +211,9 @@ void add_embedding_and_head(const ModelConfig& config, Json& object) {
     }
   }
   if (config.head != HeadConfig{}) {
-    object["head"] = {
-        {"transform", config.head.transform},
-        {"activation", kActivations[static_cast<std::size_t>(config.head.activation)]},
-        {"bias", config.head.bias}};
+    object["head"] = {{"transform", config.head.transform},
+                      {"activation", activation(config.head.activation).id},
+                      {"bias", config.head.bias}};
   }
   if (config.own_layers > 0) object["own_layers"] = config.own_layers;
 }
@@ -212,6 +224,7 @@ void add_choices(const ModelConfig& config, Json& object) {
   }
   if (config.residual_connection != default_residual_connection())
     object["join"] = to_json(config.residual_connection);
+  if (config.softmax != default_softmax()) object["softmax"] = to_json(config.softmax);
   if (config.exits) object["exits"] = to_json(*config.exits);
   if (config.input != default_input()) object["input"] = to_json(config.input);
   if (config.segment > 0) object["segment"] = config.segment;
@@ -236,7 +249,7 @@ Json to_json(const ModelConfig& config) {
                  {"norm", kNorms[static_cast<std::size_t>(config.norm)]},
                  {"norm_epsilon", config.norm_epsilon},
                  {"pre_norm", config.pre_norm},
-                 {"activation", kActivations[static_cast<std::size_t>(config.activation)]},
+                 {"activation", activation(config.activation).id},
                  {"gated", config.gated},
                  {"attention_biases", config.attention_biases},
                  {"feed_forward_biases", config.feed_forward_biases},

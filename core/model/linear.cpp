@@ -5,6 +5,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/stop.h"
+#include "core/model/output_softmax.h"
 #include "core/model/rows.h"
 
 namespace attnscope {
@@ -47,26 +48,6 @@ Var linear(const Model& model, const Var& x, const std::string& matrix, const st
                                      : linear(x, entry->second, offset);
 }
 
-Var apply_activation(Activation activation, const Var& x) {
-  switch (activation) {
-    case Activation::Relu:
-      return relu(x);
-    case Activation::Gelu:
-      return gelu(x);
-    case Activation::GeluTanh:
-      return gelu_tanh(x);
-    case Activation::Silu:
-      return silu(x);
-    case Activation::QuickGelu:
-      return multiply(x, sigmoid(scale(x, 1.702f)));
-    case Activation::SquaredRelu: {
-      const Var positive = relu(x);
-      return multiply(positive, positive);
-    }
-  }
-  throw std::logic_error("activation");
-}
-
 namespace {
 
 // Token vectors of an adaptive vocabulary, cluster by cluster.  [B, L] -> [B, L, d]
@@ -100,39 +81,6 @@ Var embed_by_cluster(const Model& model, const IntTensor& ids) {
   return reshape(result, {ids.dim(0), ids.dim(1), model.config.width});
 }
 
-// log p(token) = log p(cluster) + log p(token | cluster). For tokens of the first cluster, log
-// p(token) is from one softmax over these tokens and the other clusters.  [n, d] -> [n, vocabulary]
-Var adaptive_logits(const Model& model, const Var& x) {
-  const auto clusters = vocabulary_clusters(model.config);
-  const std::string table_prefix = model.config.tied_output ? "embed.cluster." : "output.cluster.";
-  const bool has_bias = model.config.head.bias;
-  std::vector<Var> parts;
-  Var cluster_log_p;  // log p of the clusters after the first, [n, clusters - 1]
-  for (std::size_t c = 0; c < clusters.size(); ++c) {
-    const std::string number = std::to_string(c);
-    const std::string table = table_prefix + number + ".table";
-    const Var y = linear(model, x, "output.cluster." + number + ".project", "");  // [n, e]
-    const auto entry = model.narrow.find(table);
-    Var logits = entry == model.narrow.end() ? linear_transposed(y, weight(model, table))
-                                             : linear(y, entry->second.transpose(), Var());
-    if (has_bias) {
-      logits =
-          add(logits, slice(weight(model, "output.bias"), 0, clusters[c].first, clusters[c].count));
-    }
-    if (c == 0) {
-      const auto other_cluster_count = static_cast<Index>(clusters.size()) - 1;
-      const Var cluster_logits = linear(model, y, "output.choice.w", "output.choice.b");
-      const Var first_log_p = log_softmax(concat({logits, cluster_logits}, 1));
-      parts.push_back(slice(first_log_p, 1, 0, clusters[0].count));
-      cluster_log_p = slice(first_log_p, 1, clusters[0].count, other_cluster_count);
-    } else {
-      parts.push_back(
-          add(log_softmax(logits), slice(cluster_log_p, 1, static_cast<Index>(c) - 1, 1)));
-    }
-  }
-  return concat(parts, 1);
-}
-
 }  // namespace
 
 Var embed_tokens(const Model& model, const IntTensor& ids) {
@@ -146,11 +94,18 @@ Var embed_tokens(const Model& model, const IntTensor& ids) {
 }
 
 Var apply_norm(const Model& model, const Var& x, const std::string& name) {
+  if (model.config.norm == Norm::None) return x;
   const Var& gain = weight(model, name + ".weight");
   const double epsilon = model.config.norm_epsilon;
   if (model.config.norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
   const auto bias = model.weights.find(name + ".bias");
   return layer_norm(x, gain, bias == model.weights.end() ? Var() : bias->second, epsilon);
+}
+
+Var table_logits(const Model& model, const Var& x, const std::string& table) {
+  const auto entry = model.narrow.find(table);
+  return entry == model.narrow.end() ? linear_transposed(x, weight(model, table))
+                                     : linear(x, entry->second.transpose(), Var());
 }
 
 namespace {
@@ -159,33 +114,39 @@ namespace {
 Var apply_transform(const Model& model, const Var& x) {
   const std::string prefix = "output.transform.";
   const Var y =
-      apply_activation(model.config.head.activation, linear(model, x, prefix + "w", prefix + "b"));
+      activation(model.config.head.activation).apply(linear(model, x, prefix + "w", prefix + "b"));
   return apply_norm(model, y, prefix + "norm");
 }
 
 Var unscaled_logits(const Model& model, const Var& x) {
-  if (!model.config.embedding.adaptive.cutoffs.empty()) return adaptive_logits(model, x);
+  if (!model.config.embedding.adaptive.cutoffs.empty()) {
+    return cluster_logits(model, x, vocabulary_clusters(model.config),
+                          model.config.tied_output ? "embed.cluster." : "output.cluster.");
+  }
   const bool has_bias = model.config.head.bias;
   const Var state = model.config.head.transform ? apply_transform(model, x) : x;
   if (!model.config.tied_output) {
     return linear(model, state, "output.weight", has_bias ? "output.bias" : "");
   }
-  const auto entry = model.narrow.find("embed.weight");
-  const Var logits = entry == model.narrow.end()
-                         ? linear_transposed(state, weight(model, "embed.weight"))
-                         : linear(state, entry->second.transpose(), Var());
+  const Var logits = table_logits(model, state, "embed.weight");
   return has_bias ? add(logits, weight(model, "output.bias")) : logits;
 }
 
-}  // namespace
-
-Var output_logits(const Model& model, const Var& x) {
+Var scaled_logits(const Model& model, const Var& x) {
   const ModelOptions& options = model.config.model_options;
   Var logits = unscaled_logits(model, x);
   if (options.logit_scale != 1) logits = scale(logits, static_cast<float>(options.logit_scale));
   if (options.logit_cap == 0) return logits;
   const auto cap = static_cast<float>(options.logit_cap);
   return scale(tanh(scale(logits, 1 / cap)), cap);
+}
+
+}  // namespace
+
+Var output_logits(const Model& model, const Var& x) {
+  const auto token_logits = [&](const Var& state) { return scaled_logits(model, state); };
+  const OutputSoftmax& softmax = output_softmax(model.config.softmax.id);
+  return softmax.logits ? softmax.logits(model, x, token_logits) : token_logits(x);
 }
 
 }  // namespace attnscope

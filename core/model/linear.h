@@ -16,11 +16,13 @@ Var linear_transposed(const Var& x, const Var& w);
 
 // x w + bias with the weights of these names; no bias is added without a weight of that name.
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias);
-Var apply_activation(Activation activation, const Var& x);
+// x table^T with a table [vocabulary, d] of token vectors.
+Var table_logits(const Model& model, const Var& x, const std::string& table);
 Var embed_tokens(const Model& model, const IntTensor& ids);  // [B, L] -> [B, L, e]
 Var output_logits(const Model& model, const Var& x);         // [n, d] -> [n, vocabulary]
 
-// Norm over the last axis with the weights name.weight and, if present, name.bias.
+// Norm over the last axis with the weights name.weight and, if present, name.bias; x itself in
+// models without norms.
 Var apply_norm(const Model& model, const Var& x, const std::string& name);
 
 }  // namespace attnscope

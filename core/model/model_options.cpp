@@ -48,7 +48,11 @@ Json to_json(const Experts& experts) {
 }  // namespace
 
 bool has_input_norm(const ModelConfig& config) {
-  return config.pre_norm && config.model_options.output_norm != OutputNorm::Instead;
+  return has_final_norm(config) && config.model_options.output_norm != OutputNorm::Instead;
+}
+
+bool has_final_norm(const ModelConfig& config) {
+  return config.pre_norm && config.norm != Norm::None;
 }
 
 bool has_output_bias(const ModelConfig& config) {
@@ -120,7 +124,13 @@ namespace {
 std::string block_refusal(const ModelConfig& config) {
   const ModelOptions& options = config.model_options;
   if (!options.norm_biases && config.norm != Norm::LayerNorm) {
-    return "norm_biases: expected norm \"layer\", found \"rms\", which has no biases";
+    return "norm_biases: expected norm \"layer\", found \"" +
+           std::string(config.norm == Norm::RmsNorm ? "rms" : "none") + "\", which has no biases";
+  }
+  if (config.norm == Norm::None) {
+    const std::string found = ": expected norm \"layer\" or \"rms\", found \"none\"";
+    if (options.output_norm != OutputNorm::None) return "output_norm" + found;
+    if (options.query_key_norm != QueryKeyNorm::None) return "query_key_norm" + found;
   }
   if (options.output_norm != OutputNorm::None && !config.pre_norm) {
     return "output_norm: expected pre_norm true, found false";

@@ -72,8 +72,9 @@ struct ModelOptions {
   bool operator==(const ModelOptions&) const = default;
 };
 
-// True if a norm comes before each block.
+// True if a norm comes before each block, and before the output.
 bool has_input_norm(const ModelConfig& config);
+bool has_final_norm(const ModelConfig& config);
 bool has_output_bias(const ModelConfig& config);  // attention output projection has a bias
 
 void read_model_options(JsonObject& object, ModelOptions& model_options);

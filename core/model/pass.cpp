@@ -11,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/model/input_kind.h"
 #include "core/model/linear.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/rows.h"
 #include "core/model/weights.h"
@@ -53,6 +54,10 @@ Var Pass::norm(const Var& x, const std::string& name) const {
 Var Pass::dropout(const Var& x) {
   if (!options_.training || config().dropout == 0) return x;
   return attnscope::dropout(x, config().dropout, derived_seed(options_.dropout_seed, ++dropouts_));
+}
+
+Var Pass::shifted(const Var& x, const std::string& name) const {
+  return has(name) ? add(x, weight(name)) : x;
 }
 
 Var Pass::sequences(const Var& x) const {
@@ -165,13 +170,18 @@ Var Pass::self_attention(const Site& site, const Var& x) {
   return block_output(site, "attn", attend(site, attention_rows(site, x)));
 }
 
-// Applies the output norm and the residual scale to the output y of a block.
+// Applies the output norm, the residual scale and the scale of the residual connection to the
+// output y of a block.
 Var Pass::block_output(const Site& site, const char* block, const Var& y) const {
   const ModelOptions& options = config().model_options;
-  const Var normed =
+  Var result =
       options.output_norm == OutputNorm::None ? y : norm(y, site.prefix + block + "_output_norm");
-  return options.residual_scale == 1 ? normed
-                                     : scale(normed, static_cast<float>(options.residual_scale));
+  if (options.residual_scale != 1) {
+    result = scale(result, static_cast<float>(options.residual_scale));
+  }
+  const ResidualConnection& join = residual_connection(config().residual_connection.id);
+  if (!join.scale_output) return result;
+  return join.scale_output(result, weights_below(site.prefix + block + "_join."));
 }
 
 Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
@@ -180,20 +190,23 @@ Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
   const std::vector<HeadGroup> groups{{config().heads, default_variant(), default_encoding()}};
   cross.groups = &groups;
   cross.causal = false;
-  const Var q = has_input_norm(config()) ? norm(x, site.prefix + "cross_norm") : x;
+  const Var q = shifted(has_input_norm(config()) ? norm(x, site.prefix + "cross_norm") : x,
+                        site.prefix + "cross_join.bias_in");
   return block_output(cross, "cross", attend(cross, {q, source, source, Var()}));
 }
 
 Var Pass::feed_forward(const Site& site, const Var& x) {
   const char* name = config().model_options.shared_norm ? "attn_norm" : "ffn_norm";
-  const Var in = has_input_norm(config()) ? norm(x, site.prefix + name) : x;
+  const Var in = shifted(has_input_norm(config()) ? norm(x, site.prefix + name) : x,
+                         site.prefix + "ffn_join.bias_in");
   if (site.address.stack == Stack::Decoder) feed_forward_input_ = in;
   const Var out = has_experts(config(), site.prefix) ? mix_experts(site, in)
-                                                     : apply_feed_forward(in, site.prefix + "ffn.");
+                                                     : apply_feed_forward(in, site.prefix + "ffn");
   return block_output(site, "ffn", out);  // [n, d]
 }
 
-Var Pass::apply_feed_forward(const Var& x, const std::string& prefix) const {
+Var Pass::apply_feed_forward(const Var& x, const std::string& block) const {
+  const std::string prefix = block + ".", join = block + "_join.";
   const ModelOptions& options = config().model_options;
   Var hidden = linear(x, prefix + "w_in", prefix + "b_in");  // [n, hidden]
   if (config().gated) {
@@ -206,11 +219,12 @@ Var Pass::apply_feed_forward(const Var& x, const std::string& prefix) const {
     if (options.gate_offset != 0) {
       hidden = add(hidden, Tensor::full({1}, static_cast<float>(options.gate_offset)));
     }
-    hidden = multiply(apply_activation(gate), hidden);
+    gate = shifted(gate, join + "bias_hidden");
+    hidden = multiply(activation(config().activation).apply(gate), hidden);
   } else {
-    hidden = apply_activation(hidden);
+    hidden = activation(config().activation).apply(shifted(hidden, join + "bias_hidden"));
   }
-  return linear(hidden, prefix + "w_out", prefix + "b_out");  // [n, d]
+  return linear(shifted(hidden, join + "bias_out"), prefix + "w_out", prefix + "b_out");  // [n, d]
 }
 
 Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {
@@ -260,12 +274,11 @@ Var Pass::final_norm(const Var& x, const std::string& stack) {
 
 Var Pass::logits(const Var& x) const {
   if (!config().model_options.output_head) return {};
-  count(x.value().size() * config().vocabulary);
+  const OutputSoftmax& softmax = output_softmax(config().softmax.id);
+  const Index per_row =
+      softmax.multiply_adds ? softmax.multiply_adds(config()) : x.dim(1) * config().vocabulary;
+  count(x.dim(0) * per_row);
   return output_logits(model_, x);
-}
-
-Var Pass::apply_activation(const Var& x) const {
-  return attnscope::apply_activation(config().activation, x);
 }
 
 void Pass::tap(const std::string& name, const Var& x, Index segment) {

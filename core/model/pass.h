@@ -38,6 +38,8 @@ class Pass {
   void count(Index multiply_adds) const;
   Var norm(const Var& x, const std::string& name) const;
   Var dropout(const Var& x);
+  // x plus the scalar weight of this name, or x if the model has none.
+  Var shifted(const Var& x, const std::string& name) const;
   // [n, d] -> [B, L, d]
   Var sequences(const Var& x) const;
 
@@ -156,9 +158,9 @@ class Pass {
   Var zero_disabled_heads(const Var& x, const Site& site, Index first_head, Index heads) const;
   Var select_heads(const Var& projection, Index first, Index count) const;
   Var cross_attention(const Site& site, const Var& x, const Var& source);
-  Var apply_activation(const Var& x) const;
   Var block_output(const Site& site, const char* block, const Var& y) const;
-  Var apply_feed_forward(const Var& x, const std::string& prefix) const;
+  // block: "layers.3.ffn", or an expert's "layers.3.ffn.experts.2".
+  Var apply_feed_forward(const Var& x, const std::string& block) const;
   Var mix_experts(const Site& site, const Var& x);
   Var parallel_branches(const Site& site, const Var& x, const Var& attended);
   Var sublayer(const Site& site, const char* norm_name, const char* block, const char* tap_name,

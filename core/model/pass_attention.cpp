@@ -13,6 +13,7 @@
 #include "core/model/linear.h"
 #include "core/model/pass.h"
 #include "core/model/position_share.h"
+#include "core/model/residual_connection.h"
 #include "core/model/rows.h"
 #include "core/model/weights.h"
 
@@ -21,6 +22,12 @@ namespace {
 
 std::string attention_prefix(const Site& site) {
   return site.prefix + (site.address.kind == AttentionKind::Cross ? "cross." : "attn.");
+}
+
+// Scalar that a residual connection adds before the output projection (Fixup).
+std::string bias_out_name(const Site& site) {
+  const char* block = site.address.kind == AttentionKind::Cross ? "cross" : "attn";
+  return site.prefix + block + "_join.bias_out";
 }
 
 std::string weights_prefix(const Site& site, Index group) {
@@ -63,8 +70,9 @@ Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const
 }
 
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
-  const Var normed =
-      has_attention_norm(config(), site.address.layer) ? norm(x, site.prefix + "attn_norm") : x;
+  const Var normed = shifted(
+      has_attention_norm(config(), site.address.layer) ? norm(x, site.prefix + "attn_norm") : x,
+      site.prefix + "attn_join.bias_in");
   const Choice* choice = encoding_added_in_layer(site);
   if (!choice || is_added_to_values(*choice)) return {normed, normed, normed, x};
   const Var positioned = this->add_layer_positions(site, normed);  // [n, d]
@@ -86,7 +94,9 @@ Pass::Terms Pass::position_terms(const Site& site, const Rows& rows, const std::
   if (embedding.norm || embedding.width > 0) return {};
   const bool is_added_once =
       encoding(choice.id).embed && is_added_to_input(choice) && site.address.step <= 1;
-  if (!is_added_once || (!config().pre_norm && site.address.layer > 0)) return {};
+  const bool is_kept =
+      config().pre_norm && residual_connection(config().residual_connection.id).has_bypass;
+  if (!is_added_once || (!is_kept && site.address.layer > 0)) return {};
   const ModelOptions& options = config().model_options;
   if (options.output_norm == OutputNorm::Instead || options.query_key_norm != QueryKeyNorm::None ||
       config().embedding != EmbeddingConfig{}) {
@@ -99,7 +109,7 @@ Pass::Terms Pass::position_terms(const Site& site, const Rows& rows, const std::
     cached = {first, with_positions(zeros, choice, positions_prefix(site), first).value()};
   }
   Tensor contribution = cached.rows;
-  if (config().pre_norm) {
+  if (has_attention_norm(config(), site.address.layer)) {
     contribution = norm_contribution(contribution, rows.layer_input.value(),
                                      weight(site.prefix + "attn_norm.weight").value(),
                                      config().norm, config().norm_epsilon);
@@ -217,8 +227,8 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     outputs.push_back(group_attention(site, group, range, std::move(input), rows.layer_input));
   }
   const Var joined = outputs.size() == 1 ? outputs[0] : concat(outputs, -1);  // [B, L_q, h d_k]
-  return linear(reshape(joined, {rows.q.dim(0), config().heads * config().head_size}),
-                prefix + "wo", prefix + "bo");  // [n, d]
+  const Var heads = reshape(joined, {rows.q.dim(0), config().heads * config().head_size});
+  return linear(shifted(heads, bias_out_name(site)), prefix + "wo", prefix + "bo");  // [n, d]
 }
 
 Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
@@ -361,6 +371,8 @@ std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range,
             ? rms_norm(x, gain, config().norm_epsilon)
             : layer_norm(x, gain, detach_if_any(name + ".bias"), config().norm_epsilon);
   }
+  const std::string shift = site.prefix + "attn_join.bias_in";
+  if (has(shift)) x = add(x, detach(weight(shift)));
   const auto project_heads = [&](const char* letter) {
     const std::string matrix = site.prefix + "attn.w" + letter,
                       bias = site.prefix + "attn.b" + letter;
@@ -446,8 +458,11 @@ std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) c
     };
   }
   if (!has(prefix + "wo")) return {};  // recurrent networks
-  return [matrix = Var(weight(prefix + "wo").value()), bias](const Tensor& rows) {
-    return attnscope::linear(Var(rows), matrix, bias).value();
+  const std::string shift_name = bias_out_name(site);
+  const Var shift = has(shift_name) ? Var(weight(shift_name).value()) : Var();
+  return [matrix = Var(weight(prefix + "wo").value()), bias, shift](const Tensor& rows) {
+    const Var heads = shift.defined() ? add(Var(rows), shift) : Var(rows);
+    return attnscope::linear(heads, matrix, bias).value();
   };
 }
 

@@ -6,7 +6,8 @@ namespace attnscope {
 
 const std::vector<ResidualConnection>& residual_connections() {
   static const std::vector<ResidualConnection> list{
-      plain_residual_connection(), gated_residual_connection(), reversible_residual_connection()};
+      plain_residual_connection(), gated_residual_connection(),  reversible_residual_connection(),
+      no_residual_connection(),    rezero_residual_connection(), fixup_residual_connection()};
   return list;
 }
 

@@ -37,7 +37,12 @@ ModelConfig apply_structure(const ModelConfig& config, const Structure& structur
     const Architecture& type = attnscope::architecture(result.architecture.id);
     if (type.adapt && result.architecture.id != config.architecture.id) type.adapt(result);
   }
-  if (structure.residual_connection) result.residual_connection = *structure.residual_connection;
+  if (structure.residual_connection) {
+    result.residual_connection = *structure.residual_connection;
+    const ResidualConnection& join = residual_connection(result.residual_connection.id);
+    const bool is_new = result.residual_connection.id != config.residual_connection.id;
+    if (join.adapt && is_new) join.adapt(result);
+  }
   if (structure.exits) {
     result.exits =
         structure.exits->id == kNone ? std::nullopt : std::optional<Choice>(*structure.exits);

@@ -20,7 +20,8 @@ struct Structure {
 
 Choice no_exits();  // {"type": "none"}
 
-// Configuration with this structure; Architecture::adapt may change sizes. Not validated.
+// Configuration with this structure; Architecture::adapt may change sizes,
+// ResidualConnection::adapt norms. Not validated.
 ModelConfig apply_structure(const ModelConfig& config, const Structure& structure);
 
 // Returns the model with this structure. Weights with unchanged name and shape are kept; new

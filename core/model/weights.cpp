@@ -10,6 +10,7 @@
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
 #include "core/model/losses.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
 
@@ -62,6 +63,7 @@ void WeightList::random(const std::string& name, const Shape& shape, double devi
 }
 
 void WeightList::norm(const std::string& name, Index width) {
+  if (config_.norm == Norm::None) return;
   const Index size = width > 0 ? width : config_.width;
   constant(name + ".weight", {size}, 1);
   if (config_.norm == Norm::LayerNorm && config_.model_options.norm_biases) {
@@ -69,10 +71,16 @@ void WeightList::norm(const std::string& name, Index width) {
   }
 }
 
-void WeightList::linear(const std::string& prefix, const std::string& letter, Index in, Index out,
-                        bool bias, bool residual) {
-  matrix(prefix + "w" + letter, {in, out}, residual);
-  if (bias) constant(prefix + "b" + letter, {out}, 0);
+void WeightList::linear(const std::string& prefix, const std::string& block,
+                        const std::string& letter, const Shape& shape, bool bias) {
+  const ResidualConnection& join = residual_connection(config_.residual_connection.id);
+  const std::string name = prefix + "w" + letter;
+  if (join.deviation) {
+    random(name, shape, join.deviation(config_, {block, letter, shape[0]}));
+  } else {
+    matrix(name, shape, letter == "o" || letter == "_out");
+  }
+  if (bias) constant(prefix + "b" + letter, {shape[1]}, 0);
 }
 
 void WeightList::add_info(const Info& info, const Values& values, const Dimensions& dimensions,
@@ -111,15 +119,15 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const bool skips_norm = config_.embedding.first_norm && prefix == layer_prefix(0);
   if (options.output_norm != OutputNorm::Instead && !skips_norm) norm(prefix + name + "_norm");
   const std::string projection_prefix = prefix + name + ".";
-  linear(projection_prefix, "q", width, queries, config_.attention_biases);
-  linear(projection_prefix, "k", width, keys, config_.attention_biases);
-  linear(projection_prefix, "v", width, keys, config_.attention_biases);
+  linear(projection_prefix, name, "q", {width, queries}, config_.attention_biases);
+  linear(projection_prefix, name, "k", {width, keys}, config_.attention_biases);
+  linear(projection_prefix, name, "v", {width, keys}, config_.attention_biases);
   if (options.query_key_norm != QueryKeyNorm::None) {
     const bool is_per_head = options.query_key_norm == QueryKeyNorm::Head;
     norm(projection_prefix + "q_norm", is_per_head ? config_.head_size : queries);
     norm(projection_prefix + "k_norm", is_per_head ? config_.head_size : keys);
   }
-  linear(projection_prefix, "o", queries, width, has_output_bias(config_), true);
+  linear(projection_prefix, name, "o", {queries, width}, has_output_bias(config_));
   if (options.attention_sinks) constant(projection_prefix + "sinks", {config_.heads}, 0);
   if (options.output_norm != OutputNorm::None) norm(prefix + name + "_output_norm");
   help_ = previous_help;
@@ -127,11 +135,13 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
 
 void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
                        bool owns_weights) {
-  const ResidualConnection& residual_connection =
-      attnscope::residual_connection(config_.residual_connection.id);
-  const auto add_residual_weights = [&](const char* place) {
-    add_info(residual_connection, config_.residual_connection.values, model_dimensions(config_),
-             prefix + place);
+  const auto add_residual_weights = [&](const std::string& block) {
+    ResidualConnection join = residual_connection(config_.residual_connection.id);
+    std::erase_if(join.weights, [&](const WeightInfo& weight) {
+      return join.has_weight && !join.has_weight(block, weight.name);
+    });
+    add_info(join, config_.residual_connection.values, model_dimensions(config_),
+             prefix + block + "_join.");
   };
   if (owns_weights) attention(prefix, "attn");
   const std::vector<HeadRange> ranges = head_ranges(config_, groups);
@@ -144,10 +154,10 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     if (!position.embed) add_info(position, encoding_choice.values, dimensions, group_name);
   }
   if (!owns_weights) return;
-  add_residual_weights("attn_join.");
+  add_residual_weights("attn");
   if (cross) {
     attention(prefix, "cross");
-    add_residual_weights("cross_join.");
+    add_residual_weights("cross");
   }
   if (config_.hidden == 0) return;
   const ModelOptions& options = config_.model_options;
@@ -167,30 +177,40 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     feed_forward(ffn, options.experts.count > 0 ? options.experts.dense_hidden : config_.hidden);
   }
   if (options.output_norm != OutputNorm::None) norm(prefix + "ffn_output_norm");
-  add_residual_weights("ffn_join.");
+  add_residual_weights("ffn");
 }
 
 void WeightList::feed_forward(const std::string& prefix, Index hidden) {
   const Index width = config_.width;
-  if (config_.gated) linear(prefix, "_gate", width, hidden, config_.feed_forward_biases);
-  linear(prefix, "_in", width, hidden, config_.feed_forward_biases);
-  linear(prefix, "_out", hidden, width, config_.feed_forward_biases, true);
+  const bool bias = config_.feed_forward_biases;
+  if (config_.gated) linear(prefix, "ffn", "_gate", {width, hidden}, bias);
+  linear(prefix, "ffn", "_in", {width, hidden}, bias);
+  linear(prefix, "ffn", "_out", {hidden, width}, bias);
 }
 
-void WeightList::clusters(const std::string& prefix, bool tables) {
+void WeightList::clusters(const std::string& prefix, const std::vector<VocabularyCluster>& clusters,
+                          bool has_tables, bool omits_equal) {
   const bool is_output = prefix == "output.";
-  const auto ranges = vocabulary_clusters(config_);
-  for (std::size_t n = 0; n < ranges.size(); ++n) {
+  for (std::size_t n = 0; n < clusters.size(); ++n) {
     const std::string path = prefix + "cluster." + std::to_string(n) + ".";
-    const Index width = ranges[n].width;
-    if (tables) random(path + "table", {ranges[n].count, width}, kDeviation);
+    const Index width = clusters[n].width;
+    if (has_tables) random(path + "table", {clusters[n].count, width}, kDeviation);
+    if (omits_equal && width == config_.width) continue;
     random(path + "project", is_output ? Shape{config_.width, width} : Shape{width, config_.width},
            1 / std::sqrt(static_cast<double>(is_output ? config_.width : width)));
   }
 }
 
+void WeightList::cluster_choice(Index width, Index count) {
+  matrix("output.choice.w", {width, count});
+  constant("output.choice.b", {count}, 0);
+  if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
+}
+
 void WeightList::embedding() {
-  if (!config_.embedding.adaptive.cutoffs.empty()) return clusters("embed.", true);
+  if (!config_.embedding.adaptive.cutoffs.empty()) {
+    return clusters("embed.", vocabulary_clusters(config_), true, false);
+  }
   const Choice* input = input_encoding(config_);
   const bool is_sinusoidal =
       input && std::ranges::all_of(encoding(input->id).weights, [](const WeightInfo& weight) {
@@ -241,13 +261,13 @@ void WeightList::stack(const std::string& stack, const std::vector<std::vector<H
 void WeightList::output() {
   if (!config_.model_options.output_head) return;
   if (!config_.embedding.adaptive.cutoffs.empty()) {
-    const auto count = static_cast<Index>(config_.embedding.adaptive.cutoffs.size());
-    clusters("output.", !config_.tied_output);
-    matrix("output.choice.w", {vocabulary_clusters(config_)[0].width, count});
-    constant("output.choice.b", {count}, 0);
-    if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
-    return;
+    const auto ranges = vocabulary_clusters(config_);
+    clusters("output.", ranges, !config_.tied_output, false);
+    return cluster_choice(ranges[0].width, static_cast<Index>(ranges.size()) - 1);
   }
+  const OutputSoftmax& softmax = output_softmax(config_.softmax.id);
+  if (softmax.add_weights) softmax.add_weights(*this);
+  if (!softmax.has_token_table) return;
   const Index width = config_.head.transform ? table_width(config_) : state_width(config_);
   if (config_.head.transform) {
     matrix("output.transform.w", {config_.width, width});

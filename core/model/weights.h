@@ -29,6 +29,9 @@
 //   embed.cluster.C.table, .project     [n, e], [e, d]
 //   output.cluster.C.project, .table    [d, e], [n, e] unless tied
 //   output.choice.w, .b                 [d, clusters - 1]  for each cluster after the first
+// softmax adaptive replaces output.weight by output.cluster.C.table and .project (clusters as wide
+// as the model have none) and output.choice; softmax mixture with K components adds
+//   output.mixture.w, .b, .prior        [d, K d], [K d], [d, K]
 // Among layers that share weights (own_layers), only the first has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
@@ -79,9 +82,10 @@ class WeightList {
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
   void norm(const std::string& name, Index width = 0);  // width 0: the model width
-  // Adds prefix + "w" + letter [in, out] and, if `bias`, prefix + "b" + letter [out].
-  void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
-              bool residual = false);
+  // Adds a matrix of a block ("attn", "cross", "ffn"): prefix + "w" + letter [in, out] and, if
+  // `bias`, prefix + "b" + letter [out].
+  void linear(const std::string& prefix, const std::string& block, const std::string& letter,
+              const Shape& shape, bool bias);
   void add_info(const Info& info, const Values& values, const Dimensions& dimensions,
                 const std::string& prefix);
   void add_model_info(const Info& info, const Values& values);
@@ -93,8 +97,13 @@ class WeightList {
   void attention(const std::string& prefix, const std::string& name);
   // Adds the matrices of a feed-forward of width `hidden`. prefix: "layers.3.ffn."
   void feed_forward(const std::string& prefix, Index hidden);
-  void embedding();                                       // token vectors
-  void clusters(const std::string& prefix, bool tables);  // prefix: "embed." or "output."
+  void embedding();  // token vectors
+  // Adds tables and projections of clusters. prefix: "embed." or "output."; omits_equal: clusters
+  // as wide as the model have no projection.
+  void clusters(const std::string& prefix, const std::vector<VocabularyCluster>& clusters,
+                bool has_tables, bool omits_equal);
+  // Adds the prediction of `count` clusters from a state of this width, and the output bias.
+  void cluster_choice(Index width, Index count);
   // Adds the weights of a stack's input encoding. stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
   // Adds the weights of the embedding after positions: token types, norm, projection.

@@ -33,13 +33,15 @@ ModelConfig make_config(const SweepPair& pair, const Choice& variant, const Choi
   c.groups = uniform_groups(c, variant, encoding);
   const Architecture& info = architecture(pair.architecture);
   c.architecture = default_choice(info);
-  c.residual_connection = default_choice(residual_connection(pair.residual_connection));
+  const ResidualConnection& join = residual_connection(pair.residual_connection);
+  c.residual_connection = default_choice(join);
   if (info.adapt) {
     info.adapt(c);
-    c.residual_connection = default_choice(residual_connection(pair.residual_connection));
+    c.residual_connection = default_choice(join);
     c.groups = uniform_groups(c, variant, encoding);
     c.causal = causal;
   }
+  if (join.adapt) join.adapt(c);
   if (in_segments) c.segment = length / 2;
   return c;
 }

@@ -68,6 +68,7 @@ ResidualConnection gated_residual_connection() {
     if (config.pre_norm) return "";
     return "join: gru: expected pre_norm true, found false";
   };
+  join.has_gate = true;
   join.apply = apply_gate;
   return join;
 }

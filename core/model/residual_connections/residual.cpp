@@ -4,6 +4,10 @@
 
 namespace attnscope {
 
+ResidualOutput add_residual(const Var& x, const Var& y, const NamedVars&) {
+  return {add(x, y), {}};
+}
+
 ResidualConnection plain_residual_connection() {
   ResidualConnection join;
   join.id = "residual";
@@ -15,9 +19,7 @@ ResidualConnection plain_residual_connection() {
       "gradients reach every layer directly.";
   join.source = "He et al., 2016, Deep residual learning, arXiv:1512.03385";
   join.complexity = "O(L·d)";
-  join.apply = [](const Var& x, const Var& y, const NamedVars&) {
-    return ResidualOutput{add(x, y), {}};
-  };
+  join.apply = add_residual;
   return join;
 }
 

@@ -40,7 +40,7 @@ class DiagramBuilder {
       column.rows.push_back(row_of(norm_part(source_, "encoder.embed.norm")));
     }
     add_layers(source_, runs, Stack::Encoder, column);
-    if (source_.config.pre_norm) {
+    if (has_final_norm(source_.config)) {
       column.rows.push_back(row_of(norm_part(source_, "encoder.final_norm")));
     }
     diagram_.columns.push_back(std::move(column));

@@ -33,6 +33,11 @@ std::vector<HeadGroup> groups_of(const DiagramSource& source, Stack stack, Index
   return groups.empty() ? stored : groups;
 }
 
+// True if a norm follows each residual sum.
+bool has_norm_after(const ModelConfig& config) {
+  return !config.pre_norm && config.norm != Norm::None;
+}
+
 class Layers {
  public:
   explicit Layers(const DiagramSource& source) : source_(source) {}
@@ -92,11 +97,19 @@ class Layers {
 
   DiagramPart join_part(const std::string& weights) const {
     const ResidualConnection& join = residual_connection(source_.config.residual_connection.id);
-    const bool has_gates = !join.weights.empty();
-    DiagramPart p{has_gates ? Kind::Gate : Kind::Sum, has_gates ? join.label : "+"};
+    DiagramPart p{join.has_gate ? Kind::Gate : Kind::Sum, join.has_gate ? join.label : "+"};
     p.help = first_sentence(join.summary);
-    p.view = has_gates ? "gates" : "depth";
-    p.parameters = has_gates ? source_.count(weights) : 0;
+    p.view = join.has_gate ? "gates" : "depth";
+    p.parameters = join.has_gate ? source_.count(weights) : 0;
+    return p;
+  }
+
+  // A learned scalar of a residual connection: "× α".
+  DiagramPart scalar_part(const std::string& symbol, const std::string& weights) const {
+    const ResidualConnection& join = residual_connection(source_.config.residual_connection.id);
+    DiagramPart p{Kind::Norm, symbol};
+    p.help = join.label + ": " + first_sentence(join.summary);
+    p.parameters = source_.count(weights);
     return p;
   }
 
@@ -180,7 +193,7 @@ class Layers {
     const Index hidden =
         experts.count > 0 && !is_mixture ? experts.dense_hidden : source_.config.hidden;
     p.notes = {d + " → " + grouped(hidden) + " → " + d,
-               describe_activation(source_.config.activation, source_.config.gated)};
+               activation_label(source_.config.activation, source_.config.gated)};
     p.help = source_.config.gated ? "For each token separately: two projections, one gating the "
                                     "other, and a projection back."
                                   : "For each token separately: projection to a larger size, "
@@ -221,18 +234,29 @@ class Layers {
   void add_block(DiagramColumn& column, DiagramRow block, const std::string& weights,
                  const std::string& join_weights, int stream) const {
     const int first_row = static_cast<int>(column.rows.size());
+    const ResidualConnection& connection =
+        residual_connection(source_.config.residual_connection.id);
     if (has_input_norm(source_.config)) column.rows.push_back(row_of(norm_part(source_, weights)));
+    if (!connection.shift_symbol.empty()) {
+      column.rows.push_back(row_of(scalar_part(connection.shift_symbol, join_weights + "bias_in")));
+    }
     column.rows.push_back(std::move(block));
     if (source_.config.model_options.output_norm != OutputNorm::None) {
       std::string output_norm = weights;  // "layers.0.attn_norm" -> "layers.0.attn_output_norm"
       output_norm.insert(output_norm.rfind("norm"), "output_");
       column.rows.push_back(row_of(norm_part(source_, output_norm)));
     }
-    DiagramRow join = row_of(join_part(join_weights));
-    join.bypass_start = stream < 0 ? first_row : -1;
-    join.stream = stream;
-    column.rows.push_back(join);
-    if (!source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
+    if (!connection.scale_symbol.empty()) {
+      const std::string& scale = connection.weights.back().name;
+      column.rows.push_back(row_of(scalar_part(connection.scale_symbol, join_weights + scale)));
+    }
+    if (connection.has_bypass) {
+      DiagramRow join = row_of(join_part(join_weights));
+      join.bypass_start = stream < 0 ? first_row : -1;
+      join.stream = stream;
+      column.rows.push_back(join);
+    }
+    if (has_norm_after(source_.config)) column.rows.push_back(row_of(norm_part(source_, weights)));
   }
 
   // Adds parallel attention and feed-forward with a single residual addition.

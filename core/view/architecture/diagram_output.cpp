@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/figure/plain_text.h"
+#include "core/model/output_softmax.h"
 #include "core/model/retrieval.h"
 #include "core/view/architecture/diagram_source.h"
 #include "core/view/architecture/diagram_words.h"
@@ -42,7 +43,7 @@ DiagramPart retrieval_part(const DiagramSource& source) {
 }  // namespace
 
 void add_output(const DiagramSource& source, DiagramColumn& column) {
-  if (source.config.pre_norm) column.rows.push_back(row_of(norm_part(source, "final_norm")));
+  if (has_final_norm(source.config)) column.rows.push_back(row_of(norm_part(source, "final_norm")));
   if (!source.config.model_options.output_head) {
     DiagramPart states{DiagramPart::Kind::Words, "States"};
     states.notes = {"no output head"};
@@ -59,13 +60,19 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
     column.rows.push_back(row_of(p));
   }
   const bool acts = source.architecture.reads == Reads::Trajectories;
-  DiagramPart p{DiagramPart::Kind::Output, acts ? "Actions" : "Linear"};
-  p.notes = {grouped(source.config.width) + " → " + grouped(source.config.vocabulary) +
-             (source.config.tied_output ? ", tied to the embedding" : "")};
+  const OutputSoftmax& softmax = output_softmax(source.config.softmax.id);
+  DiagramPart p{DiagramPart::Kind::Output, softmax.title ? softmax.title(source.config)
+                                           : acts        ? "Actions"
+                                                         : "Linear"};
+  p.notes = {softmax.note
+                 ? softmax.note(source.config)
+                 : grouped(source.config.width) + " → " + grouped(source.config.vocabulary) +
+                       (source.config.tied_output ? ", tied to the embedding" : "")};
   p.help = acts ? "Maps each state to the logits of all actions."
                 : "Maps each state to the logits of all vocabulary tokens.";
   p.view = acts ? "trajectory" : "next";
-  p.parameters = source.config.tied_output ? 0 : source.count("output.");
+  if (softmax.title) p.help = first_sentence(softmax.summary);
+  p.parameters = source.count("output.") - source.count("output.transform.");
   column.rows.push_back(row_of(p));
   DiagramPart end{DiagramPart::Kind::Words, acts                                   ? "Next action"
                                             : predicts_masked_tokens(source.trace) ? "Masked token"

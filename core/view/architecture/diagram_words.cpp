@@ -19,27 +19,6 @@ std::string describe_heads(Index first, Index count) {
   return "Heads " + std::to_string(first) + "–" + std::to_string(first + count - 1);
 }
 
-std::string describe_activation(Activation activation, bool gated) {
-  const auto name = [&] {
-    switch (activation) {
-      case Activation::Relu:
-        return "ReLU";
-      case Activation::Gelu:
-        return "GELU";
-      case Activation::GeluTanh:
-        return "GELU (tanh)";
-      case Activation::Silu:
-        return "SiLU";
-      case Activation::QuickGelu:
-        return "GELU (sigmoid)";
-      case Activation::SquaredRelu:
-        return "ReLU²";
-    }
-    return "";
-  };
-  return std::string(name()) + (gated ? ", gated" : "");
-}
-
 std::string format_parameters(Index count) {
   constexpr double kThousand = 1e3, kMillion = 1e6;
   const auto number = static_cast<double>(count);

@@ -175,6 +175,8 @@ class LayerPanels {
         return "then normed";
       case FlowLayer::Join::Gated:
         return "through a gate";
+      case FlowLayer::Join::Replaced:
+        return "replaces the input";
       case FlowLayer::Join::Copied:
         return "copied";
       case FlowLayer::Join::Off:
@@ -222,11 +224,14 @@ class LayerPanels {
     };
     for (const FlowTerm* term : terms) {
       const bool is_input = term == &n_.layer->input;
-      row((is_input ? "" : "+ ") + term->name, term->values, false);
+      row((is_input ? "" : term_prefix()) + term->name, term->values, false);
     }
     if (output != nullptr) row(output_name(), *output, true);
   }
 
+  std::string term_prefix() const {
+    return n_.layer->join == FlowLayer::Join::Replaced ? "→ " : "+ ";
+  }
   std::string output_name() const {
     const Index selected = selected_state();
     return "= " + (selected < 0 ? "after" : n_.states[static_cast<std::size_t>(selected)].label);
@@ -235,7 +240,7 @@ class LayerPanels {
   double term_names(double width) const {
     double names = pen_.page().width_of(output_name(), kSize * u_, true);
     for (const FlowTerm& term : n_.layer->terms) {
-      names = std::max(names, pen_.page().width_of("+ " + term.name, kSize * u_));
+      names = std::max(names, pen_.page().width_of(term_prefix() + term.name, kSize * u_));
     }
     return std::min(names + 0.6 * u_, std::max(0.6 * width, width - 2.2 * u_));
   }

@@ -348,8 +348,9 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
 
 FlowLayer::Join join_of(const Trace& trace) {
   const ResidualConnection& connection = residual_connection(trace.config->residual_connection.id);
-  if (!trace.config->pre_norm) return FlowLayer::Join::Normed;
-  return connection.weights.empty() ? FlowLayer::Join::Sum : FlowLayer::Join::Gated;
+  if (!connection.has_bypass) return FlowLayer::Join::Replaced;
+  if (!trace.config->pre_norm && trace.config->norm != Norm::None) return FlowLayer::Join::Normed;
+  return connection.has_gate ? FlowLayer::Join::Gated : FlowLayer::Join::Sum;
 }
 
 std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& interventions,

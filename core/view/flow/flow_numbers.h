@@ -53,11 +53,12 @@ struct FlowHeads {
 // A layer's effect on the token's vector.
 struct FlowLayer {
   enum class Join {
-    Sum,     // `output` = `input` + all terms
-    Normed,  // the sum is normalised after each term
-    Gated,   // gates control how much of each term passes
-    Copied,  // the token has exited: `output` equals `input`
-    Off,     // an intervention switches the layer off: `output` equals `input`
+    Sum,       // `output` = `input` + all terms
+    Normed,    // the sum is normalised after each term
+    Gated,     // gates control how much of each term passes
+    Replaced,  // each term replaces the state: no residual connection
+    Copied,    // the token has exited: `output` equals `input`
+    Off,       // an intervention switches the layer off: `output` equals `input`
   };
   Join join = Join::Sum;
   FlowTerm input;               // the token's state before the layer

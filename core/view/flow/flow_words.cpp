@@ -161,6 +161,8 @@ std::string residual_sentence(const FlowStory& s) {
     case FlowLayer::Join::Gated:
       return "Gates control, component by component, how much of the heads' output replaces "
              "the token's vector.";
+    case FlowLayer::Join::Replaced:
+      return "There is no residual connection: the heads' output replaces the token's vector.";
     case FlowLayer::Join::Off:
       return "This layer is switched off: the vector passes unchanged, and the output is not "
              "used.";
@@ -183,8 +185,10 @@ std::string feed_forward_sentence(const FlowStory& s) {
   }
   const Index hidden = s.trace.config ? s.trace.config->hidden : 0;
   if (hidden == 0) return "This model has no feed-forward: its layers are attention only.";
+  const std::string effect =
+      join == FlowLayer::Join::Replaced ? "replaces the vector" : "is added, too";
   return "Then a small network processes each token separately, with " + grouped(hidden) +
-         " hidden units. Its output is added, too: this is the vector after the layer.";
+         " hidden units. Its output " + effect + ": this is the vector after the layer.";
 }
 
 std::string layers_sentence(const FlowStory& s) {

@@ -7,6 +7,7 @@
 #include "core/analysis/words.h"
 #include "core/experiment/head_table.h"
 #include "core/figure/heat_map.h"
+#include "core/model/residual_connection.h"
 #include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/describe.h"
 
@@ -152,15 +153,18 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
                   "Rollout multiplies the maps of all layers, and requires as many keys as queries "
                   "in each. Show a single head.");
   }
+  const bool has_residual =
+      !input.trace.config ||
+      residual_connection(input.trace.config->residual_connection.id).has_bypass;
   matrix.values = cached_matrix(input, matrix.key, [&] {
     std::vector<Tensor> means;
     for (const std::vector<MapHead>& heads : layers) means.push_back(mean(heads));
-    return attention_rollout(means);
+    return attention_rollout(means, has_residual);
   });
   matrix.unit = "rollout";
   matrix.caption =
-      "Attention rollout (mean over heads, with residual connection) from the input through " +
-      describe_layers(input.trace, layer_refs);
+      "Attention rollout (mean over heads, " + std::string(has_residual ? "with" : "without") +
+      " residual connection) from the input through " + describe_layers(input.trace, layer_refs);
 }
 
 // Rollout between words: merges the rollout of tokens. A rollout of merged maps would differ.

@@ -5,9 +5,11 @@
 
 #include "core/attention/variant.h"
 #include "core/base/json.h"
+#include "core/model/activation.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
 #include "core/position/encoding.h"
@@ -43,6 +45,8 @@ TEST(List, WritesRegistriesAsJson) {
   expect_registry(listed["encodings"], encodings());
   expect_registry(listed["architectures"], architectures());
   expect_registry(listed["joins"], residual_connections());
+  expect_registry(listed["activations"], activations());
+  expect_registry(listed["softmaxes"], output_softmaxes());
   expect_registry(listed["exits"], exit_rules());
   expect_registry(listed["inputs"], input_kinds());
   expect_registry(listed["retrieval"], retrieval_heads());

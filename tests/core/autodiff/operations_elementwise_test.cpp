@@ -19,6 +19,10 @@ struct Function {
   double (*reference)(double);
 };
 
+Var unit_elu(const Var& x) {
+  return elu(x);
+}
+
 TEST(Activations, AgreeWithDoublePrecision) {
   const std::vector<Function> functions{
       {relu, [](double x) { return std::max(x, 0.0); }},
@@ -31,6 +35,9 @@ TEST(Activations, AgreeWithDoublePrecision) {
       {tanh, [](double x) { return std::tanh(x); }},
       {sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
       {softplus, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }},
+      {unit_elu, [](double x) { return x > 0 ? x : std::expm1(x); }},
+      {[](const Var& x) { return elu(x, 1.7f); },
+       [](double x) { return x > 0 ? x : static_cast<double>(1.7f) * std::expm1(x); }},
   };
   Tensor x({4001});
   for (Index i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i - 2000) * 0.05f;
@@ -46,7 +53,8 @@ TEST(Activations, AgreeWithDoublePrecision) {
 }
 
 TEST(Activations, HaveFiniteGradientsAtExtremes) {
-  for (Var (*operation)(const Var&) : {relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus}) {
+  for (Var (*operation)(const Var&) :
+       {relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus, unit_elu}) {
     const Var x = Var::parameter(Tensor::from({4}, {-1e6f, 1e6f, 0, -1e-30f}));
     backward(sum(operation(x)));
     for (const float g : x.gradient()) EXPECT_TRUE(std::isfinite(g));

@@ -256,6 +256,7 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["tanh"] = unary_cases(tanh, normal_numbers);
   cases["sigmoid"] = unary_cases(sigmoid, normal_numbers);
   cases["softplus"] = unary_cases(softplus, normal_numbers);
+  cases["elu"] = unary_cases([](const Var& x) { return elu(x, 1.7f); }, away_from_zero);
   cases["exp"] = unary_cases(exp, normal_numbers);
   cases["log"] = unary_cases(log, positive);
   cases["sine"] = unary_cases(sine, normal_numbers);

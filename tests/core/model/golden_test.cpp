@@ -5,6 +5,7 @@
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
 
@@ -23,6 +24,10 @@ TEST(ModelParts, FlagsMatchGolden) {
   }
   text += "JOINS\n";
   for (const ResidualConnection& j : residual_connections()) text += testing::describe(j, {});
+  text += "ACTIVATIONS\n";
+  for (const ActivationFunction& f : activations()) text += testing::describe(f, {});
+  text += "SOFTMAXES\n";
+  for (const OutputSoftmax& s : output_softmaxes()) text += testing::describe(s, {});
   text += "EXITS\n";
   for (const ExitRule& e : exit_rules()) {
     text += testing::describe(e, {{"makes_distribution", e.makes_distribution},

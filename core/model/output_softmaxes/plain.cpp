@@ -1,0 +1,21 @@
+// plain: one softmax over the whole vocabulary.
+#include "core/model/output_softmax.h"
+
+namespace attnscope {
+
+OutputSoftmax plain_softmax() {
+  OutputSoftmax s;
+  s.id = "plain";
+  s.label = "Softmax";
+  s.group = "Output softmaxes";
+  s.equation = "p = softmax(x W)";
+  s.summary =
+      "One softmax over all tokens. The matrix of all log-probabilities has at most the rank of "
+      "the "
+      "model's width.";
+  s.source = "Bridle, 1990, Training stochastic model recognition algorithms";
+  s.complexity = "O(L·d·V)";
+  return s;
+}
+
+}  // namespace attnscope
