@@ -106,6 +106,7 @@ void note_structure(const ModelConfig& stored, const ModelConfig& used,
        "with the architecture");
   note(residual_connection(stored.residual_connection.id).label,
        residual_connection(used.residual_connection.id).label, "with the residual connection");
+  note(norm_name(stored.norm), norm_name(used.norm), "with the norm");
   note(exits_label(stored), exits_label(used), "with the exits");
   if (stored.segment != used.segment) {
     notes.push_back(stored.segment == 0 ? "the model was trained on whole texts, not in segments"

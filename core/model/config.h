@@ -31,6 +31,7 @@ struct HeadGroup {
 };
 
 enum class Norm { LayerNorm, RmsNorm, None };
+const std::string& norm_name(Norm norm);  // "layer", "rms", "none": as in config.json
 
 // Auxiliary training losses of Al-Rfou et al., 2018, arXiv:1808.04444 (spec-models.md, section 8).
 struct Auxiliary {

@@ -157,6 +157,10 @@ void read_choices(JsonObject& object, ModelConfig& config) {
 
 }  // namespace
 
+const std::string& norm_name(Norm norm) {
+  return kNorms[static_cast<std::size_t>(norm)];
+}
+
 ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   ModelConfig config;
@@ -246,7 +250,7 @@ Json to_json(const ModelConfig& config) {
                  {"kv_heads", config.kv_heads},
                  {"head_size", config.head_size},
                  {"hidden", config.hidden},
-                 {"norm", kNorms[static_cast<std::size_t>(config.norm)]},
+                 {"norm", norm_name(config.norm)},
                  {"norm_epsilon", config.norm_epsilon},
                  {"pre_norm", config.pre_norm},
                  {"activation", activation(config.activation).id},

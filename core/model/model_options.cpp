@@ -124,8 +124,8 @@ namespace {
 std::string block_refusal(const ModelConfig& config) {
   const ModelOptions& options = config.model_options;
   if (!options.norm_biases && config.norm != Norm::LayerNorm) {
-    return "norm_biases: expected norm \"layer\", found \"" +
-           std::string(config.norm == Norm::RmsNorm ? "rms" : "none") + "\", which has no biases";
+    return "norm_biases: expected norm \"layer\", found \"" + norm_name(config.norm) +
+           "\", which has no biases";
   }
   if (config.norm == Norm::None) {
     const std::string found = ": expected norm \"layer\" or \"rms\", found \"none\"";

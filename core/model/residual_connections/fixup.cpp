@@ -40,8 +40,7 @@ double initial_deviation(const ModelConfig& config, const BlockMatrix& matrix) {
 
 std::string fixup_refusal(const ModelConfig& config) {
   if (config.norm != Norm::None) {
-    return "join: expected norm \"none\" for fixup, found \"" +
-           std::string(config.norm == Norm::RmsNorm ? "rms" : "layer") +
+    return "join: expected norm \"none\" for fixup, found \"" + norm_name(config.norm) +
            "\" (its initial values replace norms)";
   }
   if (config.model_options.experts.count > 0) {
@@ -68,9 +67,9 @@ ResidualConnection fixup_residual_connection() {
       "et al., 2021, arXiv:2102.11972";
   join.complexity = "O(L·d)";
   join.weights = {
-      scalar("bias_in", "Added to the block input.", initial_zeros()),
-      scalar("bias_hidden", "Added before the activation; feed-forwards only.", initial_zeros()),
-      scalar("bias_out", "Added before the block's last matrix.", initial_zeros()),
+      scalar("bias_in", "Scalar added to the block input.", initial_zeros()),
+      scalar("bias_hidden", "Scalar added before the activation.", initial_zeros()),
+      scalar("bias_out", "Scalar added before the block's last matrix.", initial_zeros()),
       scalar("multiplier", "Factor of the block output.", initial_ones())};
   join.has_weight = [](std::string_view block, std::string_view name) {
     return name != "bias_hidden" || block == "ffn";

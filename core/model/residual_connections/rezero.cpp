@@ -19,7 +19,7 @@ ResidualConnection rezero_residual_connection() {
   join.source = "Bachlechner et al., 2020, ReZero is all you need, arXiv:2003.04887";
   join.complexity = "O(L·d)";
   join.weights = {{.name = "alpha",
-                   .help = "Scale of the block output.",
+                   .help = "Factor of the block output.",
                    .shape = [](const Dimensions&, const Values&) -> Shape { return {1}; },
                    .initial = initial_zeros()}};
   join.scale_symbol = "× α";

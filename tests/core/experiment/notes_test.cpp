@@ -86,6 +86,7 @@ std::vector<WeightSpec> weights_of_structures() {
   for (const ResidualConnection& type : residual_connections()) {
     ModelConfig config = base_config;
     config.residual_connection = {type.id, default_values(type.parameters)};
+    if (type.adapt) type.adapt(config);
     add(config);
   }
   for (const auto& type : exit_rules()) {
@@ -308,6 +309,7 @@ TEST(Notes, MatchGolden) {
   for (const ResidualConnection& type : residual_connections()) {
     ModelConfig config = base_config;
     config.residual_connection = {type.id, default_values(type.parameters)};
+    if (type.adapt) type.adapt(config);
     add_notes(type.id, config);
   }
   for (const auto& type : exit_rules()) {

@@ -175,10 +175,14 @@ TEST(ArchitectureView, NamesResidualConnectionsAndExits) {
   for (const ResidualConnection& j : residual_connections()) {
     const Trace trace = trace_of([&](ModelConfig& config) {
       config.residual_connection = {j.id, default_values(j.parameters)};
+      if (j.adapt) j.adapt(config);
     });
     SCOPED_TRACE(j.id);
-    expect_figure(trace, j.id == "gru" ? std::vector<std::string>{"Gated (GRU)"}
-                                       : std::vector<std::string>{"Self-attention"});
+    expect_figure(trace, {j.has_gate               ? j.label
+                          : j.scale_symbol.empty() ? "Self-attention"
+                                                   : j.scale_symbol});
+    const bool has_sum = has_text(figure(trace), "+") && !j.has_gate;
+    EXPECT_EQ(has_sum, j.has_bypass && !j.has_gate);
     expect_separate_boxes(trace);
   }
   for (const ExitRule& e : exit_rules()) {
