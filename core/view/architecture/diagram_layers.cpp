@@ -164,8 +164,10 @@ class Layers {
       first += group.heads;
     }
     if (!r.parts.empty()) {
+      const bool is_encoder = stack == Stack::Encoder && source_.architecture.has_encoder;
       r.parts.front().parameters =
-          source_.count(prefix + "attn.") + source_.count(prefix + "groups.");
+          source_.count(prefix + "attn.") +
+          source_.count((is_encoder ? "encoder." : "") + layer_prefix(layer) + "groups.");
     }
     r.left = memory(run);
     return r;
@@ -309,7 +311,8 @@ class Layers {
     const bool is_encoder = stack == Stack::Encoder && source_.architecture.has_encoder;
     const bool is_selected = selected >= run.first && selected <= run.last;
     const Index layer = is_selected ? selected : run.first;
-    const std::string prefix = (is_encoder ? "encoder." : "") + layer_prefix(layer);
+    const std::string prefix = is_encoder ? "encoder." + layer_prefix(layer)
+                                          : layer_prefix(weights_of_layer(source_.config, layer));
     const bool has_streams =
         residual_connection(source_.config.residual_connection.id).run_layers != nullptr;
     DiagramFrame frame;
@@ -336,6 +339,11 @@ class Layers {
     const Index count = run.last - run.first + 1;
     if (count > 1) frame.labels.push_back("× " + std::to_string(count));
     frame.labels.push_back(describe_layers(run.first, run.last));
+    const Index own_layers = source_.config.own_layers;
+    if (own_layers > 0 && !is_encoder) {
+      frame.labels.push_back(own_layers == 1 ? "same weights"
+                                             : std::to_string(own_layers) + " weight sets");
+    }
     if (is_selected && count > 1) frame.labels.push_back("shown: " + std::to_string(selected));
     if (!is_encoder) add_recurrence(frame, column);
     if (!is_encoder && source_.config.exits) column.rows[frame.last].right = exit_part();

@@ -98,6 +98,61 @@ TEST_F(Architectures, GeneratesTargetsOfSources) {
   }
 }
 
+// Options of `train` for the table of Narang et al., 2021: the config has them, training works, and
+// the model is drawn.
+TEST_F(Architectures, TrainsAndDrawsIngredients) {
+  struct Ingredient {
+    std::vector<std::string> options;
+    Json config;  // expected members
+  };
+  const std::vector<Ingredient> ingredients{
+      {{"--activation", "glu"}, {{"activation", "sigmoid"}, {"gated", true}}},
+      {{"--activation", "selu", "--gated", "false"}, {{"activation", "selu"}, {"gated", false}}},
+      {{"--hidden", "0"}, {{"hidden", 0}}},
+      {{"--join", "none"}, {{"join", {{"type", "none"}}}}},
+      {{"--join", "rezero", "--norm", "none"}, {{"join", {{"type", "rezero"}}}, {"norm", "none"}}},
+      {{"--join", "fixup", "--norm", "none"}, {{"join", {{"type", "fixup"}}}, {"norm", "none"}}},
+      {{"--output-norm", "also"}, {{"output_norm", "also"}}},
+      {{"--own-layers", "1"}, {{"own_layers", 1}}},
+      {{"--softmax", "mixture,components=2"},
+       {{"softmax", {{"type", "mixture"}, {"components", 2}}}}},
+      {{"--softmax", "adaptive,cutoffs=[8,20],narrowing=2", "--tied-output", "false"},
+       {{"softmax", {{"type", "adaptive"}, {"cutoffs", Json({8, 20})}, {"narrowing", 2}}}}},
+  };
+  for (const Ingredient& ingredient : ingredients) {
+    SCOPED_TRACE(ingredient.options[0] + " " + ingredient.options[1]);
+    std::filesystem::remove_all(path("model"));
+    std::vector<std::string> arguments{
+        "train", "--preset",  "induction", "--steps",      "2",  "--width",  "16", "--head-size",
+        "8",     "--heads",   "2",         "--hidden",     "12", "--layers", "2",  "--vocabulary",
+        "64",    "--context", "16",        "--batch-size", "2",  "--quiet",  "-o", path("model")};
+    // An option is given once.
+    for (std::size_t n = 0; n < ingredient.options.size(); n += 2) {
+      const auto given = std::ranges::find(arguments, ingredient.options[n]);
+      if (given != arguments.end()) {
+        *(given + 1) = ingredient.options[n + 1];
+      } else {
+        arguments.push_back(ingredient.options[n]);
+        arguments.push_back(ingredient.options[n + 1]);
+      }
+    }
+    const ProcessResult trained = testing::run_process(kProgram, arguments);
+    ASSERT_EQ(trained.status, 0) << trained.err;
+    const Json config = Json::parse(read_file(path("model/config.json")));
+    for (const auto& [key, value] : ingredient.config.items()) {
+      ASSERT_TRUE(config.contains(key)) << key;
+      EXPECT_EQ(config[key], value) << key;
+    }
+    const ProcessResult drawn =
+        run_on_model("render", {"--ids", "1,2,3,1,2", "--view", "architecture", "--backend", "cpu",
+                                "-o", path("model.png")});
+    EXPECT_EQ(drawn.status, 0) << drawn.err;
+  }
+  expect_refusal(testing::run_process(kProgram, {"train", "--preset", "induction", "--join",
+                                                 "fixup", "-o", path("refused")}),
+                 "expected norm \"none\" for fixup, found \"rms\"");
+}
+
 TEST_F(Architectures, CompletesImages) {
   train_model(testing::plan_of("image", folder_.path()));
   const std::string picture = path("pictures/1.png");

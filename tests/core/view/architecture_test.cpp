@@ -10,6 +10,7 @@
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
 #include "core/model/model.h"
+#include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/structure.h"
 #include "core/model/weights.h"
@@ -194,6 +195,30 @@ TEST(ArchitectureView, NamesResidualConnectionsAndExits) {
     EXPECT_TRUE(has_text(figure(trace), e.label.substr(0, 8))) << e.label;
     expect_separate_boxes(trace);
   }
+}
+
+TEST(ArchitectureView, NamesIngredientsOfBlocksAndOutput) {
+  const Trace shared = trace_of([](ModelConfig& config) { config.own_layers = 1; });
+  expect_figure(shared, {"same weights"});
+  expect_separate_boxes(shared);
+  const Trace unnormed = trace_of([](ModelConfig& config) {
+    config.norm = Norm::None;
+    config.activation = Activation::Sigmoid;
+  });
+  expect_figure(unnormed, {"GLU"});
+  EXPECT_FALSE(has_text(figure(unnormed), "norm"));
+  const Trace mixture = trace_of(
+      [](ModelConfig& config) { config.softmax = default_choice(output_softmax("mixture")); });
+  expect_figure(mixture, {"Mixture of 4 softmaxes"});
+  expect_separate_boxes(mixture);
+  const Trace adaptive = trace_of([](ModelConfig& config) {
+    config.tied_output = false;
+    config.softmax = default_choice(output_softmax("adaptive"));
+    config.softmax.values.set("cutoffs", std::vector<Index>{16});
+    config.softmax.values.set("narrowing", Index{2});
+  });
+  expect_figure(adaptive, {"Adaptive softmax"});
+  expect_separate_boxes(adaptive);
 }
 
 TEST(ArchitectureView, NamesMemoryInputAndNorms) {
