@@ -2,9 +2,8 @@
 // ggml-common.h), compiled once per instruction set and selected at run time.
 //
 // A decoder converts `blocks` consecutive blocks to floats. Results equal those of the Python
-// package gguf bit for bit on every instruction set: products and sums are rounded separately. `dot`
-// multiplies the blocks with x without storing the floats; the result equals that of
-// RowKernels::four_dots bit for bit.
+// package gguf bit for bit on every instruction set. four_dots() stores s[r], the product of row r
+// with x, without storing the floats; results equal those of RowKernels::four_dots bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,8 @@ namespace attnscope::cpu {
 
 struct BlockFormat {
   void (*decode)(const std::uint8_t* from, std::ptrdiff_t blocks, float* to);
-  float (*dot)(const std::uint8_t* from, std::ptrdiff_t blocks, const float* x);
+  void (*four_dots)(const std::uint8_t* const* rows, std::ptrdiff_t blocks, const float* x,
+                    float* s);
 };
 
 struct BlockFormats {

@@ -94,7 +94,7 @@ bool add_block_dots(const float*, const Matrix&, Index, Index, float*) {
 }
 bool add_block_dots(const float* x, const NarrowMatrix& b, Index first, Index last, float* to) {
   if (!b.transposed || !b.has_block_rows()) return false;
-  for (Index row = first; row < last && !is_stopping(); ++row) to[row] += b.dot(row, x);
+  b.add_dots(first, last, x, to);
   return true;
 }
 
@@ -170,28 +170,36 @@ void add_dots(const RowKernels& kernels, const float* x, Index size, const Right
   }
 }
 
+// Row `r` of A as consecutive numbers: in place, or copied to `scratch`.
+const float* contiguous_row(const Matrix& a, Index r, std::vector<float>& scratch) {
+  if (!a.transposed) return element(a, r, 0);
+  scratch.resize(static_cast<std::size_t>(a.columns));
+  for (Index t = 0; t < a.columns; ++t) scratch[static_cast<std::size_t>(t)] = *element(a, r, t);
+  return scratch.data();
+}
+
 // Product for few rows of A. For each row of A, reads B in place and in order.
 template <class Right>
 void multiply_small(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
                     bool is_parallel) {
   const RowKernels& kernels = cpu::row_kernels();
-  std::vector<float> row(static_cast<std::size_t>(a.columns));
+  std::vector<float> row_scratch;
   for (Index r = 0; r < a.rows; ++r) {
-    for (Index t = 0; t < a.columns; ++t) row[static_cast<std::size_t>(t)] = *element(a, r, t);
+    const float* row = contiguous_row(a, r, row_scratch);
     float* to = c + r * c_stride;
     parallel_for(b.columns, is_parallel ? panel_width : b.columns, [&](Index first, Index last) {
       if (!add) std::fill(to + first, to + last, 0.0f);
-      if (add_block_dots(row.data(), b, first, last, to)) return;
+      if (add_block_dots(row, b, first, last, to)) return;
       thread_local std::vector<float> scratch;
       scratch.resize(static_cast<std::size_t>(std::max(kDots * a.columns, last - first)));
       if (b.transposed) {
-        add_dots(kernels, row.data(), a.columns, b, first, last, scratch.data(), to);
+        add_dots(kernels, row, a.columns, b, first, last, scratch.data(), to);
         return;
       }
       for (Index t = 0; t < a.columns && !is_stopping(); ++t) {
         kernels.add_scaled(to + first,
                            stored_rows(b, t, 1, first, last - first, scratch.data()).data,
-                           last - first, row[static_cast<std::size_t>(t)]);
+                           last - first, row[t]);
       }
     });
   }

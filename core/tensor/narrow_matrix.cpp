@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/stop.h"
+
 namespace attnscope {
 
 NarrowMatrix NarrowMatrix::transpose() const {
@@ -52,9 +54,22 @@ bool NarrowMatrix::has_block_rows() const {
   return is_quantised(dtype) && offset % block == 0 && (transposed ? rows : columns) % block == 0;
 }
 
-float NarrowMatrix::dot(Index line, const float* x) const {
-  const std::uint8_t* from = bytes + byte_count(dtype, first_number(line));
-  return dot_decoded(dtype, from, transposed ? rows : columns, x);
+void NarrowMatrix::add_dots(Index first, Index last, const float* x, float* to) const {
+  if (stride == 0) return;  // rows without numbers
+  constexpr Index kDots = 4;
+  const Index first_row = offset / stride, row_bytes = byte_count(dtype, stride);
+  const std::uint8_t* begin = bytes + byte_count(dtype, offset % stride);
+  for (Index line = first; line < last && !is_stopping(); line += kDots) {
+    const Index count = std::min(kDots, last - line);
+    const std::uint8_t* lines[kDots];
+    for (Index r = 0; r < kDots; ++r) {  // repeats the last row if fewer are left
+      const Index row = first_row + line + std::min(r, count - 1);
+      lines[r] = begin + stored_row(row, interleaved_rows) * row_bytes;
+    }
+    float dots[kDots];
+    four_dots_decoded(dtype, lines, transposed ? rows : columns, x, dots);
+    for (Index r = 0; r < count; ++r) to[line + r] += dots[r];
+  }
 }
 
 void NarrowMatrix::widen(Index line, Index first, Index count, float* to) const {

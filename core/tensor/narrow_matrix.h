@@ -31,8 +31,9 @@ struct NarrowMatrix {
   void widen(Index line, Index first, Index count, float* to) const;
   // True if each row of the stored matrix consists of whole quantised blocks.
   bool has_block_rows() const;
-  // Dot product of x with row `line` of the stored matrix. Requires has_block_rows().
-  float dot(Index line, const float* x) const;
+  // Adds the dot product of x with row `line` of the stored matrix to to[line], for lines in
+  // [first, last). Requires has_block_rows(). Returns early if is_stopping().
+  void add_dots(Index first, Index last, const float* x, float* to) const;
 
  private:
   Index first_number(Index line) const;  // index in memory of the first number of a stored row

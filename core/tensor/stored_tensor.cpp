@@ -170,15 +170,11 @@ void decode_numbers(DType dtype, const std::uint8_t* from, Index count, float* t
   }
 }
 
-float dot_decoded(DType dtype, const std::uint8_t* from, Index count, const float* x) {
+void four_dots_decoded(DType dtype, const std::uint8_t* const* rows, Index count, const float* x,
+                       float* dots) {
   const DTypeRow& row = dtype_row(dtype);
   ensure(row.format != nullptr && count % row.block == 0);
-  // Products read large matrices once and in order, mostly from memory: requests the cache lines of
-  // later rows.
-  constexpr Index kLine = 64, kAhead = 4096;
-  const Index bytes = count / row.block * row.bytes;
-  for (Index at = 0; at < bytes; at += kLine) __builtin_prefetch(from + at + kAhead);
-  return block_format(row).dot(from, count / row.block, x);
+  block_format(row).four_dots(rows, count / row.block, x, dots);
 }
 
 bool has_finite_numbers(DType dtype, const std::uint8_t* from, Index count) {
