@@ -246,8 +246,11 @@ CompatibleChoice nearest_compatible(const RunView& current, const ModelConfig& s
                                     Index tokens) {
   const HeadScope heads = for_all_heads();
   const bool causal = is_causal(current.run, stored);
+  const CompatibleChoice same_variant =
+      with_fewest_changes(current, {no_positions(heads), direction(!causal)}, stored, tokens);
+  if (same_variant.refusal.empty()) return same_variant;
   return with_fewest_changes(
-      current, {no_positions(heads), direction(!causal), full_attention(heads)}, stored, tokens);
+      current, {full_attention(heads), no_positions(heads), direction(!causal)}, stored, tokens);
 }
 
 std::optional<CompatibleChoice> offer_after(const std::string& error, const RunView& current) {

@@ -72,8 +72,8 @@ CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
 CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
                                  const Choice& selected, const ModelConfig& stored, Index tokens);
 
-// The compatible settings nearest to `current`: with other positions, direction or variant.
-// CompatibleChoice::conflict is empty if `current` itself is compatible.
+// The compatible settings nearest to `current`: with other positions or another direction, or else
+// with full attention. CompatibleChoice::conflict is empty if `current` itself is compatible.
 CompatibleChoice nearest_compatible(const RunView& current, const ModelConfig& stored,
                                     Index tokens);
 // As above, for the model and input of the run, if `error` refuses the run because its settings do

@@ -9,6 +9,13 @@ namespace {
 
 using Lists = std::vector<std::vector<Index>>;
 
+// At most four blocks, none of which is empty: ⌈L/n⌉ (n − 1) < L.
+Index illustrative_blocks(Index length) {
+  Index blocks = std::min<Index>(4, length);
+  while (blocks > 1 && (length + blocks - 1) / blocks * (blocks - 1) >= length) --blocks;
+  return blocks;
+}
+
 std::string permutation_objection(const Lists& permutations, Index blocks, const Dimensions& n) {
   if (n.heads > 0 && n.offset_in_list(static_cast<Index>(permutations.size())) < 0) {
     return "permutations: expected one list for each of the " + std::to_string(n.heads) +
@@ -45,23 +52,25 @@ Variant blockwise_variant() {
   v.source = "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972";
   v.complexity = "O(L²/n·d)";
   v.defaults.bidirectional = true;
-  v.parameters = {{.key = "blocks",
-                   .symbol = "n",
-                   .label = "Blocks",
-                   .help = "Number of blocks of the sequence.",
-                   .required = true,
-                   .initial = Index{4},
-                   .limits = {.min = 1},
-                   .slider = {.min = 1, .max = 16}},
-                  {.key = "permutations",
-                   .symbol = "π",
-                   .label = "Permutations",
-                   .help = "For each head, the key block of each query block. By default, head a "
-                           "shifts blocks by a.",
-                   .kind = Parameter::Kind::IntegerLists,
-                   .optional = true,
-                   .unset_label = "shifts",
-                   .initial = Lists{}}};
+  v.parameters = {
+      {.key = "blocks",
+       .symbol = "n",
+       .label = "Blocks",
+       .help = "Number of blocks of the sequence.",
+       .required = true,
+       .initial = Index{4},
+       .illustrative_default = [](Index length) -> Value { return illustrative_blocks(length); },
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 16}},
+      {.key = "permutations",
+       .symbol = "π",
+       .label = "Permutations",
+       .help = "For each head, the key block of each query block. By default, head a "
+               "shifts blocks by a.",
+       .kind = Parameter::Kind::IntegerLists,
+       .optional = true,
+       .unset_label = "shifts",
+       .initial = Lists{}}};
   v.objection = [](const Values& values, const Situation& in) -> std::string {
     if (!values.has("permutations")) return {};
     return permutation_objection(values.get<Lists>("permutations"), values.integer("blocks"),
