@@ -106,19 +106,20 @@ TEST(Claim, FormatsLimits) {
   const auto text = [](std::optional<double> least, std::optional<double> most, double value,
                        bool holds = true) {
     Claim claim;
+    claim.measure = "entropy";
     claim.least = least;
     claim.most = most;
-    return measured_text(claim, {value, holds});
+    return to_string(measured_text(claim, {value, holds}));
   };
   EXPECT_EQ(text(0.9, std::nullopt, 0.9), "0.9");  // the limit itself
   EXPECT_EQ(text(std::nullopt, 0.5, 0.5), "0.5");
-  EXPECT_EQ(text(std::nullopt, 0.5, 0.2), "0.2 (at most 0.5)");
-  EXPECT_EQ(text(0.9, 1, 0.90001), "0.9 (at least 0.9, at most 1)");
-  EXPECT_EQ(text(std::nullopt, 0, -0.5), "-0.5 (at most 0)");  // "below 0" would be wrong
-  EXPECT_EQ(text(std::nullopt, 1e-3, 0.0005), "5e-4 (at most 0.001)");
+  EXPECT_EQ(text(std::nullopt, 0.5, 0.2), "0.2, expected at most 0.5");
+  EXPECT_EQ(text(0.9, 1, 0.90001), "0.9, expected 0.9 to 1");
+  EXPECT_EQ(text(std::nullopt, 0, -0.5), "-0.5, expected at most 0");  // "below 0" would be wrong
+  EXPECT_EQ(text(std::nullopt, 1e-3, 0.0005), "5e-4, expected at most 0.001");
   EXPECT_EQ(text(std::nullopt, 9e-4, 0.0005), "below 9e-4");
-  EXPECT_EQ(text(2e6, std::nullopt, 999999, false), "999999 (at least 2e6)");
-  EXPECT_EQ(text(2e6, std::nullopt, 1e6, false), "1e6 (at least 2e6)");
+  EXPECT_EQ(text(2e6, std::nullopt, 999999, false), "999999, expected at least 2e6");
+  EXPECT_EQ(text(2e6, std::nullopt, 1e6, false), "1e6, expected at least 2e6");
 }
 
 }  // namespace ATTNSCOPE_FILE

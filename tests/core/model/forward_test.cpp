@@ -75,23 +75,7 @@ ReferenceResult compute_reference(const Model& model, const std::vector<std::int
     return testing::times(x, weight_of(model, prefix + "w" + letter),
                           has_bias ? &weight_of(model, prefix + "b" + letter) : nullptr);
   };
-  const auto activation = [&](double x) {
-    switch (c.activation) {
-      case Activation::Relu:
-        return std::max(x, 0.0);
-      case Activation::Gelu:
-        return testing::gelu(x);
-      case Activation::GeluTanh:
-        return testing::gelu_tanh(x);
-      case Activation::Silu:
-        return testing::silu(x);
-      case Activation::QuickGelu:
-        return x / (1 + std::exp(-1.702 * x));
-      case Activation::SquaredRelu:
-        return std::max(x, 0.0) * std::max(x, 0.0);
-    }
-    return std::nan("");
-  };
+  const auto activation = [&](double x) { return testing::activate(c.activation, x); };
   ReferenceResult result;
   const Rows table = testing::rows_of(weight_of(model, "embed.weight"));
   Rows x;

@@ -88,36 +88,6 @@ Model make_random_model(const ModelConfig& config) {
   return model;
 }
 
-double activate(Activation type, double x) {
-  const auto sigmoid = [](double z) { return 1 / (1 + std::exp(-z)); };
-  constexpr double kScale = 1.0507009873554805, kLimit = 1.6732632423543772;
-  switch (type) {
-    case Activation::Relu:
-      return std::max(x, 0.0);
-    case Activation::Gelu:
-      return testing::gelu(x);
-    case Activation::GeluTanh:
-      return testing::gelu_tanh(x);
-    case Activation::Silu:
-      return testing::silu(x);
-    case Activation::QuickGelu:
-      return x * sigmoid(1.702 * x);
-    case Activation::SquaredRelu:
-      return x > 0 ? x * x : 0;
-    case Activation::Elu:
-      return x > 0 ? x : std::exp(x) - 1;
-    case Activation::Selu:
-      return kScale * (x > 0 ? x : kLimit * (std::exp(x) - 1));
-    case Activation::Sigmoid:
-      return sigmoid(x);
-    case Activation::Softplus:
-      return std::log(1 + std::exp(x));
-    case Activation::Linear:
-      return x;
-  }
-  return NAN;
-}
-
 // The whole decoder, one sequence.
 class Reference {
  public:
@@ -177,7 +147,7 @@ class Reference {
     const std::string f = prefix + "ffn.", join = prefix + "ffn_join.";
     const auto activated = [&](const Rows& rows) {
       return testing::each(shift(rows, join + "bias_hidden"),
-                           [&](double v) { return activate(config_.activation, v); });
+                           [&](double v) { return testing::activate(config_.activation, v); });
     };
     const Rows in = testing::times(x, tensor(f + "w_in"));
     const Rows hidden =
@@ -372,9 +342,10 @@ TEST(ResidualConnections, FixupIsSelectedWithoutNorms) {
 }
 
 TEST(OutputSoftmaxes, GiveProbabilities) {
-  for (const char* members :
-       {R"({"softmax": {"type": "mixture"}})",
-        R"({"softmax": {"type": "adaptive", "cutoffs": [3, 7], "narrowing": 2}, "tied_output": false})"}) {
+  for (
+      const char* members :
+      {R"({"softmax": {"type": "mixture"}})",
+       R"({"softmax": {"type": "adaptive", "cutoffs": [3, 7], "narrowing": 2}, "tied_output": false})"}) {
     const Model model = make_random_model(config_of(members));
     const Tensor logits = forward(model, IntTensor::from({1, 3}, {1, 2, 3})).value();
     for (Index row = 0; row < 3; ++row) {

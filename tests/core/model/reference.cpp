@@ -126,6 +126,36 @@ double gelu_tanh(double x) {
   return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
+double activate(Activation type, double x) {
+  const auto sigmoid = [](double z) { return 1 / (1 + std::exp(-z)); };
+  constexpr double kScale = 1.0507009873554805, kLimit = 1.6732632423543772;
+  switch (type) {
+    case Activation::Relu:
+      return std::max(x, 0.0);
+    case Activation::Gelu:
+      return gelu(x);
+    case Activation::GeluTanh:
+      return gelu_tanh(x);
+    case Activation::Silu:
+      return silu(x);
+    case Activation::QuickGelu:
+      return x * sigmoid(1.702 * x);
+    case Activation::SquaredRelu:
+      return x > 0 ? x * x : 0;
+    case Activation::Elu:
+      return x > 0 ? x : std::exp(x) - 1;
+    case Activation::Selu:
+      return kScale * (x > 0 ? x : kLimit * (std::exp(x) - 1));
+    case Activation::Sigmoid:
+      return sigmoid(x);
+    case Activation::Softplus:
+      return std::log(1 + std::exp(x));
+    case Activation::Linear:
+      return x;
+  }
+  return NAN;
+}
+
 Rows rotated(const Rows& x, Index heads, double base, bool half) {
   Rows result = x;
   for (std::size_t position = 0; position < x.size(); ++position) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/model/activation.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope::testing {
@@ -26,6 +27,7 @@ Rows product(const Rows& a, const Rows& b);
 double silu(double x);
 double gelu(double x);
 double gelu_tanh(double x);
+double activate(Activation type, double x);
 
 // Rotates pair t of each head's components by position * base^(-2 t / d_k). Pair t is (t, t +
 // d_k/2) if `half`, otherwise (2t, 2t + 1).
