@@ -47,11 +47,11 @@ class Closing : public ::testing::Test {
   }
 
   // Starts long work, closes the window while the work is running, and checks that closing is fast.
-  void close_while_running(const char* work, const std::function<void(State&)>& start_work,
+  void close_while_running(const char* work, const std::function<void(Rehearsal&)>& start_work,
                            const std::function<bool(Rehearsal&)>& is_running) {
     auto window = std::make_unique<Rehearsal>(options_, folder_.path());
     window->rest(10);
-    start_work(window->state());
+    start_work(*window);
     EXPECT_TRUE(window->draw_until([&] { return is_running(*window); })) << work;
     window->linger(0.1);
     window->close();
@@ -81,16 +81,22 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
   options_.text = sample_text(40);
   close_while_running(
       "a run and an export",
-      [this](State& s) {
+      [this](Rehearsal& window) {
+        State& s = window.state();
         Session session = *s.shown_session();
         session.run.variant = Choice{"local", default_values(variant("local").parameters)};
         const std::filesystem::path path = folder_.path() / "moving.gif";
         start_export(s.dialogs.exporting, path, [path, session](Task& task) {
           ExperimentRun run(cpu_only());
           const Traces traces = run.observe(session, {});
-          FrameSequence frames(session, traces, frames_from_text("variant.window=1:150"), run);
-          write_frames(path, frames, {}, [&](double fraction) { task.report(fraction); });
+          // Repeated, so that the export cannot end before the run starts and the window closes.
+          for (;; std::filesystem::remove(path)) {
+            FrameSequence frames(session, traces, frames_from_text("variant.window=1:150"), run);
+            write_frames(path, frames, {}, [&](double fraction) { task.report(fraction); });
+          }
         });
+        const auto& task = s.dialogs.exporting.task;
+        EXPECT_TRUE(window.draw_until([&] { return task != nullptr && task->fraction() > 0; }));
         s.session.edit().run.text = sample_text(700);
         s.session.edit().run.overlong = Overlong::All;
         s.session.edit().run.variant =
@@ -110,7 +116,8 @@ TEST_F(Closing, EndsBackgroundTasks) {
   write_file(folder_.path() / "long.txt", sample_text(20000));
   close_while_running(
       "a measurement and a calibration",
-      [this](State& s) {
+      [this](Rehearsal& window) {
+        State& s = window.state();
         start_salient_pair_search(s, false);
         s.dialogs.calibration.open = true;
         s.dialogs.calibration.text_file = (folder_.path() / "long.txt").string();
