@@ -15,6 +15,9 @@
 
 namespace attnscope {
 
+// Target seconds of a compute pass, so that cancellation takes at most 50 ms.
+inline constexpr double kChunkSeconds = 0.012;
+
 // A buffer that grows on demand and never shrinks.
 class Buffer {
  public:

@@ -12,23 +12,8 @@
 namespace attnscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double kChunkSeconds = 0.012;  // target, so that cancellation takes at most 50 ms
-constexpr double kInitialRate = 2e8;     // multiplications per second before any measurement
-constexpr Index kGroup = 8;              // invocations per work group along each axis
-constexpr std::chrono::milliseconds kPoll{2};
-
-// Binding points, as in shaders/pooled_tile.comp.
-enum Binding : GLuint {
-  kQueries = 0,
-  kKeys = 1,
-  kVectors = 2,
-  kRowSums = 4,
-  kIntegers = 5,
-  kNumbers = 6,
-  kCells = 7
-};
+constexpr double kInitialRate = 2e8;  // multiplications per second before any measurement
+constexpr Index kGroup = 8;           // invocations per work group along each axis
 
 // Input of shaders/weight.glsl, [B h L_q, 4]: column 0 is subtracted from scores, column 3
 // multiplies exponentials.
@@ -80,9 +65,9 @@ class UploadedMaps {
     for (Area area{0, 0, 0, 0}; area.row < cells.dim(0);) {
       grow(area, cells, rate * kChunkSeconds / work_per_cell);
       const Index count = (area.row_end - area.row) * (area.column_end - area.column);
-      const auto start = Clock::now();
+      const auto start = std::chrono::steady_clock::now();
       dispatch(device, program, area);
-      const std::chrono::duration<double> elapsed = Clock::now() - start;
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
       const double measured_rate = static_cast<double>(count) * work_per_cell / elapsed.count();
       rate = std::clamp(measured_rate, rate / 4, rate * 2);  // dampens outliers
       advance(area, cells);
@@ -95,6 +80,17 @@ class UploadedMaps {
   }
 
  private:
+  // Binding points, as in shaders/pooled_tile.comp.
+  enum Binding : GLuint {
+    kQueries = 0,
+    kKeys = 1,
+    kVectors = 2,
+    kRowSums = 4,
+    kIntegers = 5,
+    kNumbers = 6,
+    kCells = 7
+  };
+
   double work_per_pair() const { return 4.0 * upload_.sizes.key_width + 16; }
 
   void bind(ComputeDevice& device, GLuint program, const TileRequest& request) {
@@ -193,7 +189,7 @@ class GlTiles : public AttentionTiles {
       if (!maps_) maps_ = std::make_unique<UploadedMaps>(part_, log_sum_exp_);
       *cells = maps_->tile(*device_, request);
     });
-    while (job.wait_for(kPoll) != std::future_status::ready) {
+    while (job.wait_for(std::chrono::milliseconds(2)) != std::future_status::ready) {
       State expected = Waiting;
       if (is_stopping() && state->compare_exchange_strong(expected, Abandoned)) break;
     }

@@ -15,7 +15,8 @@
 namespace attnscope {
 namespace {
 
-constexpr GLint kSampler = 0, kCorner = 2, kSize = 3;  // locations in colour_image.frag
+constexpr GLint kImageSampler = 0, kImageCorner = 2,
+                kImageSize = 3;  // locations in colour_image.frag
 
 }  // namespace
 
@@ -89,9 +90,9 @@ void ImagePainter::draw(const ColourImage& item, const PixelBox& box, const Pixe
   set_target_box(box, clip, framebuffer_height);
   glUseProgram(state_->shaders.drawing("box.vert", "colour_image.frag"));
   bind(0, GL_TEXTURE_2D, texture);
-  glUniform1i(kSampler, 0);
-  glUniform2i(kCorner, box.x, framebuffer_height - box.y);
-  glUniform2i(kSize, box.width, box.height);
+  glUniform1i(kImageSampler, 0);
+  glUniform2i(kImageCorner, box.x, framebuffer_height - box.y);
+  glUniform2i(kImageSize, box.width, box.height);
   glDrawArrays(GL_TRIANGLES, 0, 3);
   check_gl("drawing an image");
 }

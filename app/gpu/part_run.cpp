@@ -13,10 +13,7 @@
 namespace attnscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double kChunkSeconds = 0.012;  // target, so that cancellation takes at most 50 ms
-constexpr double kInitialWork = 5e6;     // multiplications per chunk before any measurement
+constexpr double kInitialWork = 5e6;  // multiplications per chunk before any measurement
 
 // Binding points in the shaders.
 enum Binding : GLuint { kRows = 0, kOtherRows = 1, kVectors = 2, kScores = 3, kRowSums = 4 };
@@ -125,7 +122,7 @@ class PartRun {
     const std::int64_t cells = chunk.cells * chunk.copies;
     device_.scores.reserve(cells * static_cast<std::int64_t>(sizeof(float)));
     set_sizes(chunk);
-    const auto start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     score_pass(chunk);
     if (passes.scores) scatter(chunk, result.scores);
     device_.scores.bind(kScores);
@@ -144,7 +141,8 @@ class PartRun {
     }
     if (passes.output) output_pass(chunk);
     glFinish();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     measure(cells, seconds, is_warm);
     check_gl("computing attention weights");
   }

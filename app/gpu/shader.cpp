@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
+#include <cstdio>
 #include <set>
 #include <sstream>
 
@@ -24,9 +24,10 @@ std::string read_shader(const std::filesystem::path& path) {
 
 // File name in `#include "name"`; empty for any other line.
 std::string included_file(const std::string& line) {
-  static const std::regex pattern(R"re(^\s*#include\s+"([^"]+)"\s*$)re");
-  std::smatch match;
-  return std::regex_match(line, match, pattern) ? match[1].str() : std::string();
+  char name[256];
+  int end = 0;  // set after the closing quote only
+  const int count = std::sscanf(line.c_str(), " #include \"%255[^\"]\" %n", name, &end);
+  return count == 1 && static_cast<std::size_t>(end) == line.size() ? name : std::string();
 }
 
 void append(const std::filesystem::path& folder, const std::string& file,
@@ -69,15 +70,21 @@ ShaderText expand_includes(const std::filesystem::path& folder, const std::strin
 std::string readable_shader_error(const std::string& log,
                                   const std::vector<ShaderText::Origin>& origins) {
   // Mesa: "0:12(3): error: text"; NVIDIA: "0(12) : error C0000: text".
-  static const std::regex pattern(R"re(^\d+[:(](\d{1,9})\)?(?:\(\d+\))?\s*:\s*(.*error.*)$)re");
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (!std::regex_match(line, match, pattern)) continue;
-    const std::size_t number = std::stoul(match[1].str());
+    unsigned number = 0;
+    int end = 0;
+    if (std::sscanf(line.c_str(), "%*u%*1[:(]%9u%n", &number, &end) != 1) continue;
+    // The column in parentheses and spaces may precede the colon.
+    const std::size_t colon =
+        line.find_first_not_of("()0123456789 ", static_cast<std::size_t>(end));
+    const std::size_t text =
+        colon == std::string::npos ? colon : line.find_first_not_of(' ', colon + 1);
+    if (text == std::string::npos || line[colon] != ':') continue;
+    if (line.find("error", text) == std::string::npos) continue;
     if (number == 0 || number > origins.size()) continue;
     const ShaderText::Origin& origin = origins[number - 1];
-    return origin.file + ":" + std::to_string(origin.line) + ": " + match[2].str();
+    return origin.file + ":" + std::to_string(origin.line) + ": " + line.substr(text);
   }
   return log.substr(0, log.find('\n'));
 }
