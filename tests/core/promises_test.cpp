@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <string>
 
 #include "core/base/file.h"
+#include "tests/support/pattern_match.h"
 #include "tests/support/places.h"
 
 namespace attnscope {
@@ -25,17 +25,16 @@ void for_each_source(const char* folder, const Visit& visit) {
 
 // get-model.sh fetches models. run_program() starts this script when the user asks for a model.
 TEST(Promises, NothingIsFetchedOrStartedUnlessAsked) {
-  const std::regex forbidden(
+  constexpr const char* forbidden =
       R"(<sys/socket\.h>|<netdb\.h>|<netinet/|<arpa/|<spawn\.h>|<curl/|\bstd::system\(|\bpopen\()"
-      R"(|\bexec[lv]p?e?\(|\bv?fork\(\)|\bposix_spawn|\bg_spawn_)");
+      R"(|\bexec[lv]p?e?\(|\bv?fork\(\)|\bposix_spawn|\bg_spawn_)";
   std::size_t sources = 0;
   for (const char* folder : {"core", "app"}) {
     for_each_source(folder, [&](const fs::path& path) {
       ++sources;
       const std::string text = read_file(path), name = path.filename();
-      std::smatch match;
       if (name == "child_process.cpp") return;
-      EXPECT_FALSE(std::regex_search(text, match, forbidden)) << path << ": " << match.str();
+      EXPECT_EQ(testing::find_match(text, forbidden), testing::Match()) << path;
       const bool starts = text.find("run_program(") != std::string::npos;
       EXPECT_EQ(starts, name == "child_process.h" || name == "model_fetch.cpp") << path;
     });
@@ -46,21 +45,15 @@ TEST(Promises, NothingIsFetchedOrStartedUnlessAsked) {
 TEST(Promises, NameExistingTests) {
   const std::string page = read_file(testing::source_folder() / "assets/docs/guarantees.md");
   std::set<std::string> tests;
-  const std::regex definition(R"(\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
+  constexpr const char* definition = R"(\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\))";
   for_each_source("tests", [&](const fs::path& path) {
-    const std::string text = read_file(path);
-    for (std::sregex_iterator match(text.begin(), text.end(), definition), end; match != end;
-         ++match) {
-      tests.insert((*match)[1].str() + "." + (*match)[2].str());
+    for (const testing::Match& match : testing::find_matches(read_file(path), definition)) {
+      tests.insert(match[1] + "." + match[2]);
     }
   });
-  const std::regex name(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
-  std::size_t name_count = 0;
-  for (std::sregex_iterator match(page.begin(), page.end(), name), end; match != end; ++match) {
-    ++name_count;
-    EXPECT_TRUE(tests.contains((*match)[1].str())) << (*match)[1].str();
-  }
-  EXPECT_GT(name_count, 15u);
+  const auto names = testing::find_matches(page, R"(`([A-Z]\w+\.[A-Z]\w+)`)");
+  for (const testing::Match& name : names) EXPECT_TRUE(tests.contains(name[1])) << name[1];
+  EXPECT_GT(names.size(), 15u);
 }
 
 }  // namespace ATTNSCOPE_FILE

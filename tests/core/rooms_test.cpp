@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include "core/base/file.h"
 #include "core/view/view.h"
+#include "tests/support/pattern_match.h"
 #include "tests/support/places.h"
 
 namespace attnscope {
@@ -38,12 +38,11 @@ std::string room_of(const fs::path& file) {
 
 // Returns the quoted includes of a source file in order.
 std::vector<std::string> includes_of(const fs::path& source) {
-  static const std::regex include("#include \"([^\"]+)\".*");
   std::ifstream file(source);
   std::vector<std::string> found;
-  std::smatch match;
   for (std::string line; std::getline(file, line);) {
-    if (std::regex_match(line, match, include)) found.push_back(match[1]);
+    const testing::Match match = testing::find_match(line, "^#include \"([^\"]+)\"");
+    if (!match.empty()) found.push_back(match[1]);
   }
   return found;
 }
@@ -89,12 +88,11 @@ TEST(Rooms, IncludesRunDownwards) {
 
 // Rooms below view/ must not read ids or options of views. Views pass typed requests to them.
 TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
-  const std::regex access(R"(\bview(?:ed\.view)?\.(?:id|options)\b)");
+  constexpr const char* access = R"(\bview(?:ed\.view)?\.(?:id|options)\b)";
   for (const fs::path& source : core_sources()) {
     if (height(room_of(source)) >= height("view")) continue;
     const std::string text = read_file(testing::source_folder() / source);
-    std::smatch match;
-    EXPECT_FALSE(std::regex_search(text, match, access)) << source << ": " << match.str();
+    EXPECT_EQ(testing::find_match(text, access), testing::Match()) << source;
   }
 }
 

@@ -8,11 +8,11 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 
 #include "core/base/file.h"
+#include "tests/support/pattern_match.h"
 #include "tests/support/places.h"
 
 namespace attnscope {
@@ -130,16 +130,16 @@ std::string targets_text() {
 }
 
 TEST(Readers, AllDeclaredReadersHaveTargets) {
-  const std::regex name(
-      R"((?:^|\n)[A-Za-z\[][^\n(;=]*[ >*&]((?:read|parse|load)_\w+|\w+_from_(?:\w+))\()");
+  constexpr const char* name =
+      R"((?:^|\n)[A-Za-z\[][^\n(;=]*[ >*&]((?:read|parse|load)_\w+|\w+_from_(?:\w+))\()";
   const std::string targets = targets_text();
   std::set<std::string> readers;
   for_each_source([&](const fs::path& path, const std::string& text) {
     if (path.extension() != ".h") return;
-    for (std::sregex_iterator match(text.begin(), text.end(), name), end; match != end; ++match) {
-      const std::string reader = (*match)[1].str();
+    for (const testing::Match& match : testing::find_matches(text, name)) {
+      const std::string& reader = match[1];
       readers.insert(reader);
-      const bool is_called = std::regex_search(targets, std::regex("\\b" + reader + "\\("));
+      const bool is_called = !testing::find_match(targets, "\\b" + reader + "\\(").empty();
       EXPECT_TRUE(is_called || kReadersWithoutTarget.contains(reader))
           << reader << " in " << path << " reads external bytes: call it in a target of "
           << "tests/fuzz, or add it to kReadersWithoutTarget";

@@ -10,7 +10,7 @@
 namespace attnscope::testing {
 namespace {
 
-constexpr Index kVocabulary = 7;
+constexpr Index kSweepVocabulary = 7;
 constexpr Index kTokensOfStep = 3;  // return, state, action
 // Tried in order. Some variants require a multiple of a block size, or an image's width times its
 // height.
@@ -22,7 +22,7 @@ constexpr double kSpread = 0.3;
 ModelConfig make_config(const SweepPair& pair, const Choice& variant, const Choice& encoding,
                         Index length, bool causal, bool in_segments) {
   ModelConfig c;
-  c.vocabulary = kVocabulary;
+  c.vocabulary = kSweepVocabulary;
   c.context = length;
   c.width = 8;
   c.layers = 2;

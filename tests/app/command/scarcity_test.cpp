@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <regex>
 #include <set>
 
 #include "core/base/file.h"
 #include "tests/app/command/foreign_words.h"
 #include "tests/support/compare.h"
+#include "tests/support/pattern_match.h"
 #include "tests/support/places.h"
 #include "tests/support/process.h"
 
@@ -100,8 +100,10 @@ class Scarcity : public ::testing::Test {
 
   static void expect_one_line(const ProcessResult& result) {
     std::string err = result.err;
-    static const std::regex progress("^[a-z]+: [0-9]+%\n");  // progress, printed on slow machines
-    for (std::smatch line; std::regex_search(err, line, progress);) err.erase(0, line[0].length());
+    constexpr const char* progress = "^[a-z]+: [0-9]+%\n";  // printed on slow machines
+    for (testing::Match line; !(line = testing::find_match(err, progress)).empty();) {
+      err.erase(0, line[0].size());
+    }
     EXPECT_TRUE(result.status == 1 || result.status == 2) << result.status << " " << err;
     EXPECT_TRUE(err.starts_with("attnscope: ")) << err;
     EXPECT_EQ(err.find('\n'), err.size() - 1) << err;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <regex>
 #include <set>
 
 #include "core/base/error.h"
@@ -12,6 +11,7 @@
 #include "core/experiment/run.h"
 #include "core/view/export/picture.h"
 #include "tests/support/compare.h"
+#include "tests/support/pattern_match.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -127,12 +127,12 @@ TEST(BundledLessons, CompareSameHead) {
 // Range of the values that the percentage in a claim stands for, with half a digit of tolerance for
 // rounding on other processors; nullopt if the claim states none, or only a limit.
 std::optional<std::pair<double, double>> stated_range(const std::string& claim) {
-  const std::regex limit("at most|at least|less than|more than|All but");
-  std::smatch match;
-  if (std::regex_search(claim, limit)) return std::nullopt;
-  if (!std::regex_search(claim, match, std::regex("([0-9]+)(\\.[0-9]+)?%"))) return std::nullopt;
-  const double value = std::stod(match.str()) / 100;
-  const double digit = match[2].matched ? 0.001 : 0.01;
+  constexpr const char* limit = "at most|at least|less than|more than|All but";
+  if (!testing::find_match(claim, limit).empty()) return std::nullopt;
+  const testing::Match match = testing::find_match(claim, "([0-9]+)(\\.[0-9]+)?%");
+  if (match.empty()) return std::nullopt;
+  const double value = std::stod(match[0]) / 100;
+  const double digit = match[2].empty() ? 0.01 : 0.001;
   return std::pair{value - digit, value + digit};
 }
 
