@@ -9,12 +9,15 @@
 #include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
+#include "app/command/view_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/expected_pairs.h"
 #include "core/figure/plain_text.h"
+#include "core/figure/render.h"
+#include "core/training/length_figure.h"
 #include "core/training/ngram.h"
 #include "core/training/repeat.h"
 #include "core/training/task.h"
@@ -34,6 +37,10 @@ struct EvaluateOptions {
   double exit = 1;
   bool exits = false;
   bool repeat = false;
+  bool by_length = false;
+  std::vector<std::string> compared;  // further models by length
+  std::string output;
+  PictureSizeOptions size;
 };
 
 // Available results, such as "1.6301 bits per byte, byte 6-gram 1.9812, loss 2.4101".
@@ -45,9 +52,8 @@ std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
     add(fixed(result.bits_per_byte(), 4) + " bits per byte" + ngram);
   add("loss " + fixed(result.loss(), 4));
   add("accuracy " + fixed(result.tally.score().accuracy, 4));
-  if (result.lines > 0) {
-    add("exact match " +
-        fixed(static_cast<double>(result.matches) / static_cast<double>(result.lines), 4));
+  if (!result.by_length.empty()) {
+    add("exact match " + fixed(total(result.by_length).match_share(), 4));
   }
   if (result.tokens_with_exits > 0) {
     add("exit after " + fixed(result.mean_layers(), 2) + " of " +
@@ -56,12 +62,17 @@ std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
   return text;
 }
 
+EvaluationOptions settings_of(const EvaluateOptions& options) {
+  EvaluationOptions settings{.length = options.length};
+  if (options.exits) settings.exit = options.exit;
+  return settings;
+}
+
 void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   NgramModel ngram(options.ngram_order);
   for (const std::string& file : options.ngram_text) ngram.learn(read_file(file));
-  EvaluationOptions settings{.length = options.length};
-  if (options.exits) settings.exit = options.exit;
-  Evaluation total;
+  const EvaluationOptions settings = settings_of(options);
+  Evaluation all;
   double ngram_bits = 0;
   const auto print = [&](const std::string& name, const Evaluation& result, double baseline) {
     const std::string baseline_text =
@@ -77,14 +88,14 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
     }();
     const double baseline = options.ngram_text.empty() ? 0 : ngram.bits_per_byte(read_file(file));
     print(file, result, baseline);
-    total.add(result);
+    all.add(result);
     ngram_bits += baseline * result.bytes;
   }
-  if (options.files.size() > 1) print("all", total, ngram_bits / total.bytes);
+  if (options.files.size() > 1) print("all", all, ngram_bits / all.bytes);
 }
 
-void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options) {
-  const TaskInfo& info = task(options.task);
+std::unique_ptr<Task> generated_task(const Checkpoint& checkpoint, const std::string& id) {
+  const TaskInfo& info = task(id);
   if (!info.files.empty()) {
     throw InputError("--task: expected a task with generated evaluation data, found " + info.id +
                      "; pass files to evaluate on instead");
@@ -94,11 +105,56 @@ void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options)
   plan.model = checkpoint.model.config;
   check_model(info, plan.model);
   info.check(plan);
+  return info.make(plan);
+}
+
+void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   const Score score = [&] {
-    const ProgressLine line("scoring " + info.id);
-    return info.make(plan)->score(checkpoint, true);
+    const ProgressLine line("scoring " + options.task);
+    return generated_task(checkpoint, options.task)->score(checkpoint, true);
   }();
-  std::printf("%s: loss %.4f, accuracy %.4f\n", info.id.c_str(), score.loss, score.accuracy);
+  std::printf("%s: loss %.4f, accuracy %.4f\n", options.task.c_str(), score.loss, score.accuracy);
+}
+
+TallyByLength tally_by_length(const Checkpoint& checkpoint, const EvaluateOptions& options) {
+  const ProgressLine line("evaluating " + checkpoint.name);
+  TallyByLength tallies;
+  for (const std::string& file : options.files) {
+    add(tallies, evaluate_file(checkpoint, file, settings_of(options)).by_length);
+  }
+  if (!options.task.empty()) {
+    add(tallies, generated_task(checkpoint, options.task)->tally_by_length(checkpoint));
+  }
+  if (tallies.empty()) {
+    throw InputError(
+        "--by-length: expected lines of source and target, or a task with sources and targets");
+  }
+  return tallies;
+}
+
+// Prints exact matches by source length, and writes them to the output file, if any.
+void evaluate_by_length(const EvaluateOptions& options) {
+  const bool is_csv = options.output.ends_with(".csv");
+  if (!options.output.empty()) {
+    if (!is_csv) check_picture_name(options.output);
+    check_writable(options.output);
+  }
+  std::vector<ModelTallies> models;
+  std::vector<std::string> names{options.model};
+  names.insert(names.end(), options.compared.begin(), options.compared.end());
+  for (const std::string& name : names) {
+    const auto checkpoint = model_store()->checkpoint(name);
+    models.push_back({checkpoint->name, tally_by_length(*checkpoint, options)});
+  }
+  std::printf("%s", to_table(models).c_str());
+  if (options.output.empty()) return;
+  if (is_csv) return write_file(options.output, to_csv(models));
+  const PictureOptions size = options.size.options();
+  const double height = size.height > 0 ? size.height : size.width * 0.6;
+  const Theme& theme = size.dark ? Theme::dark() : Theme::light();
+  DisplayList list = length_picture(models, size.width, height, theme, file_text_measure());
+  if (size.transparent) list.background.a = 0;
+  write_picture(options.output, list, size.scale, {{"Title", "exact matches by source length"}});
 }
 
 void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& options) {
@@ -151,14 +207,24 @@ void evaluate_command(const EvaluateOptions& options) {
         "evaluate: expected files (texts, translations, images, tables or trajectories), --task, "
         "--repeat or --pairs, found none");
   }
+  if (!options.by_length && (!options.compared.empty() || !options.output.empty())) {
+    throw InputError("--compare-model and --output: expected --by-length, found none");
+  }
+  if (options.by_length && (options.repeat || !options.pairs.empty())) {
+    throw InputError("--by-length: expected files or --task, found --repeat or --pairs");
+  }
   const StopScope scope(stop_on_interrupt());
   const auto shared_checkpoint = model_store()->checkpoint(options.model);
   const Checkpoint& checkpoint = *shared_checkpoint;
   if (options.exits && !checkpoint.model.config.exits) {
     throw InputError("--exit: expected a model with exits, found " + checkpoint.name);
   }
-  if (!options.files.empty()) evaluate_files(checkpoint, options);
-  if (!options.task.empty()) evaluate_task(checkpoint, options);
+  if (options.by_length) {
+    evaluate_by_length(options);
+  } else {
+    if (!options.files.empty()) evaluate_files(checkpoint, options);
+    if (!options.task.empty()) evaluate_task(checkpoint, options);
+  }
   if (options.repeat) evaluate_repeat(checkpoint, options);
   if (!options.pairs.empty()) evaluate_pairs(options);
   flush_output();
@@ -194,6 +260,16 @@ void add_evaluate(Command program) {
   }
   command.add("--task", options->task,
               "Evaluate on the generated held-out data of a training task: " + generated_tasks);
+  command.flag("--by-length", options->by_length,
+               "Report exact matches by source length, for files of source-target lines or --task "
+               "numbers, copy");
+  command
+      .add("--compare-model", options->compared,
+           "Further model whose exact matches by length are reported; repeatable")
+      .one_each();
+  options->size.add_to(command);
+  command.add("-o,--output", options->output,
+              "Output file of --by-length: a figure (.png, .svg, .pdf) or all numbers (.csv)");
   command.flag(
       "--repeat", options->repeat,
       "Evaluate on repeated random tokens: loss (nats per token) and accuracy of the repetition");

@@ -32,17 +32,18 @@ bool HaltingRecord::halted_by_itself(Index token) const {
 }
 
 bool has_steps(const Trace& trace) {
-  return trace.parts.step;
+  return trace.parts.step || trace.taps.contains("steps.1.state");
 }
 
 bool halts(const Trace& trace) {
   return trace.counts.contains("halting.steps");
 }
 
-HaltingRecord halting_of(const Trace& trace) {
-  const Tensor& probabilities = trace.taps.at("halting.probability");  // [number of steps, L]
-  const IntTensor& steps = trace.counts.at("halting.steps");
-  const Tensor& remainder = trace.taps.at("halting.remainder");
+HaltingRecord halting_of(const Trace& trace, Stack stack) {
+  const std::string prefix = trace.parts.stack && stack == Stack::Encoder ? "encoder." : "";
+  const Tensor& probabilities = trace.taps.at(prefix + "halting.probability");  // [steps, L]
+  const IntTensor& steps = trace.counts.at(prefix + "halting.steps");
+  const Tensor& remainder = trace.taps.at(prefix + "halting.remainder");
   const Values& values = trace.config->architecture.values;
   HaltingRecord record;
   record.max_steps = values.integer("steps");

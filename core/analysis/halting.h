@@ -1,4 +1,5 @@
-// Adaptive halting of a Universal Transformer (Dehghani et al., 2018; Graves, 2016).
+// Adaptive halting of a Universal Transformer (Dehghani et al., 2018) or a recurrent network
+// (Graves, 2016).
 #pragma once
 
 #include <vector>
@@ -24,8 +25,9 @@ struct HaltingRecord {
   bool halted_by_itself(Index token) const;
 };
 
-bool has_steps(const Trace& trace);            // true if the same layers are applied repeatedly
-bool halts(const Trace& trace);                // true if tokens halt adaptively
-HaltingRecord halting_of(const Trace& trace);  // requires halts(trace)
+bool has_steps(const Trace& trace);  // true if layers or a cell are applied repeatedly to a token
+bool halts(const Trace& trace);      // true if tokens halt adaptively
+// Requires halts(trace). stack: selects source or target tokens in an encoder-decoder.
+HaltingRecord halting_of(const Trace& trace, Stack stack = Stack::Decoder);
 
 }  // namespace attnscope

@@ -6,8 +6,9 @@ namespace attnscope {
 
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> list{
-      decoder_architecture(), encoder_decoder_architecture(), universal_architecture(),
-      rnn_attention_architecture(), trajectory_architecture()};
+      decoder_architecture(),       encoder_decoder_architecture(),
+      universal_architecture(),     universal_encoder_decoder_architecture(),
+      rnn_attention_architecture(), recurrent_architecture(), trajectory_architecture()};
   return list;
 }
 

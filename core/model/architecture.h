@@ -1,5 +1,5 @@
-// Architectures: decoder, encoder-decoder, Universal Transformer, recurrent networks with
-// attention, Decision Transformer (spec-models.md, section 2). Each architecture has a file in
+// Architectures: decoder, encoder-decoder, Universal Transformer, recurrent networks with and
+// without attention, Decision Transformer (spec-models.md, section 2). Each architecture has a file in
 // architectures/.
 #pragma once
 
@@ -66,7 +66,9 @@ std::string start_refusal(const ModelConfig& config);
 Architecture decoder_architecture();
 Architecture encoder_decoder_architecture();
 Architecture universal_architecture();
+Architecture universal_encoder_decoder_architecture();
 Architecture rnn_attention_architecture();
+Architecture recurrent_architecture();
 Architecture trajectory_architecture();
 
 }  // namespace attnscope

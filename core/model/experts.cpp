@@ -69,8 +69,8 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
     }
     if (expert_rows.empty()) continue;
     output_count += static_cast<Index>(expert_rows.size());
-    const Var out =
-        apply_feed_forward(select_rows(x, expert_rows), prefix + "experts." + std::to_string(e));
+    const Var out = apply_feed_forward(select_rows(x, expert_rows),
+                                       prefix + "experts." + std::to_string(e), true);
     outputs.push_back(multiply(out, select_rows(slice(gates, 1, e, 1), expert_rows)));  // [rows, d]
   }
   const Var concatenated = outputs.size() == 1 ? outputs[0] : concat(outputs, 0);  // [n chosen, d]
@@ -79,7 +79,7 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
     sum = add(sum, gather(concatenated, output_rows[slot]));
   if (experts.shared_hidden == 0) return sum;                              // [n, d]
   const Var shared_gate = sigmoid(linear(x, prefix + "shared_gate", ""));  // [n, 1]
-  return add(sum, multiply(apply_feed_forward(x, prefix + "shared"), shared_gate));
+  return add(sum, multiply(apply_feed_forward(x, prefix + "shared", true), shared_gate));
 }
 
 }  // namespace attnscope

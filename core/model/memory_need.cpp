@@ -148,7 +148,7 @@ double backward_numbers(const ModelConfig& config, const LayerRuns& runs) {
 }
 
 double layer_count(const ModelConfig& config, const LayerRuns& runs) {
-  if (!runs.has_attention) return 1;
+  if (!runs.has_attention) return runs.times;
   return runs.times * real(static_cast<Index>(head_groups(config, runs).size()));
 }
 

@@ -14,6 +14,7 @@
 #include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/rows.h"
+#include "core/model/separable_convolution.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -200,14 +201,23 @@ Var Pass::feed_forward(const Site& site, const Var& x) {
   const Var in = shifted(has_input_norm(config()) ? norm(x, site.prefix + name) : x,
                          site.prefix + "ffn_join.bias_in");
   if (site.address.stack == Stack::Decoder) feed_forward_input_ = in;
-  const Var out = has_experts(config(), site.prefix) ? mix_experts(site, in)
-                                                     : apply_feed_forward(in, site.prefix + "ffn");
+  const bool is_causal = site.address.stack == Stack::Decoder && !leaks_future(config());
+  const Var out = has_experts(config(), site.prefix)
+                      ? mix_experts(site, in)
+                      : apply_feed_forward(in, site.prefix + "ffn", is_causal);
   return block_output(site, "ffn", out);  // [n, d]
 }
 
-Var Pass::apply_feed_forward(const Var& x, const std::string& block) const {
+Var Pass::apply_feed_forward(const Var& input, const std::string& block, bool is_causal) const {
   const std::string prefix = block + ".", join = block + "_join.";
   const ModelOptions& options = config().model_options;
+  const auto convolved = [&](const Var& rows, const char* kernel) {
+    if (!has(prefix + kernel)) return rows;
+    const Var& weights = weight(prefix + kernel);
+    count(rows.value().size() * weights.dim(0));
+    return reshape(depthwise_convolution(sequences(rows), weights, is_causal), rows.shape());
+  };
+  const Var x = convolved(input, "in_kernel");
   Var hidden = linear(x, prefix + "w_in", prefix + "b_in");  // [n, hidden]
   if (config().gated) {
     Var gate = linear(x, prefix + "w_gate", prefix + "b_gate");  // [n, hidden]
@@ -224,7 +234,8 @@ Var Pass::apply_feed_forward(const Var& x, const std::string& block) const {
   } else {
     hidden = activation(config().activation).apply(shifted(hidden, join + "bias_hidden"));
   }
-  return linear(shifted(hidden, join + "bias_out"), prefix + "w_out", prefix + "b_out");  // [n, d]
+  hidden = convolved(shifted(hidden, join + "bias_out"), "out_kernel");
+  return linear(hidden, prefix + "w_out", prefix + "b_out");  // [n, d]
 }
 
 Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {

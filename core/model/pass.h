@@ -159,8 +159,9 @@ class Pass {
   Var select_heads(const Var& projection, Index first, Index count) const;
   Var cross_attention(const Site& site, const Var& x, const Var& source);
   Var block_output(const Site& site, const char* block, const Var& y) const;
-  // block: "layers.3.ffn", or an expert's "layers.3.ffn.experts.2".
-  Var apply_feed_forward(const Var& x, const std::string& block) const;
+  // block: "layers.3.ffn", or an expert's "layers.3.ffn.experts.2". is_causal: direction of the
+  // separable convolutions, if the block has kernels.
+  Var apply_feed_forward(const Var& x, const std::string& block, bool is_causal) const;
   Var mix_experts(const Site& site, const Var& x);
   Var parallel_branches(const Site& site, const Var& x, const Var& attended);
   Var sublayer(const Site& site, const char* norm_name, const char* block, const char* tap_name,

@@ -13,6 +13,7 @@
 #include "core/model/output_softmax.h"
 #include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
+#include "core/model/separable_convolution.h"
 
 namespace attnscope {
 namespace {
@@ -186,6 +187,7 @@ void WeightList::feed_forward(const std::string& prefix, Index hidden) {
   if (config_.gated) linear(prefix, "ffn", "_gate", {width, hidden}, bias);
   linear(prefix, "ffn", "_in", {width, hidden}, bias);
   linear(prefix, "ffn", "_out", {hidden, width}, bias);
+  if (has_separable_convolution(config_)) add_kernels(*this, prefix, hidden);
 }
 
 void WeightList::clusters(const std::string& prefix, const std::vector<VocabularyCluster>& clusters,

@@ -16,6 +16,8 @@
 //   layers.N.ffn_norm.weight        [d]              (.bias)
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
+//   layers.N.ffn.in_kernel          [3, d]           out_kernel [5, hidden]; with separable
+//                                                    convolutions (separable_convolution.h)
 //   layers.N.ffn.router             [d, experts]     (router_bias); w_gate, w_in and w_out are then
 //                                                    in layers.N.ffn.experts.E
 //   layers.N.ffn.shared_gate        [d, 1]           with shared_hidden; w_gate, w_in and

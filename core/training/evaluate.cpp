@@ -118,8 +118,7 @@ void Evaluation::add(const Evaluation& other) {
   tally.add(other.tally);
   bytes += other.bytes;
   first_token_nats += other.first_token_nats;
-  lines += other.lines;
-  matches += other.matches;
+  attnscope::add(by_length, other.by_length);
   layers += other.layers;
   tokens_with_exits += other.tokens_with_exits;
 }

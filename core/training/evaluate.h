@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/checkpoint/checkpoint.h"
-#include "core/training/tally.h"
+#include "core/training/text_pairs.h"
 
 namespace attnscope {
 
@@ -17,12 +17,12 @@ struct EvaluationOptions {
 
 // Result of an evaluation; results can be added. Means are NaN if nothing was counted.
 struct Evaluation {
-  Tally tally;                   // predictions of tokens, pixels or actions
-  double bytes = 0;              // bytes of the predicted text; 0 without text
-  double first_token_nats = 0;   // cost of first tokens, which have no context
-  Index lines = 0, matches = 0;  // source-target pairs; pairs predicted exactly
-  double layers = 0;             // sum of exit layers
-  Index tokens_with_exits = 0;   // tokens whose exit layers are summed
+  Tally tally;                  // predictions of tokens, pixels or actions
+  double bytes = 0;             // bytes of the predicted text; 0 without text
+  double first_token_nats = 0;  // cost of first tokens, which have no context
+  TallyByLength by_length{};    // source-target pairs
+  double layers = 0;            // sum of exit layers
+  Index tokens_with_exits = 0;  // tokens whose exit layers are summed
 
   void add(const Evaluation& other);
   double loss() const;           // nats per token

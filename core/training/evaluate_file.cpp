@@ -15,10 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct TextPair {
-  std::string source, target;
-};
-
 // Reads lines of source, tab and target.
 std::vector<TextPair> read_pairs(const fs::path& file) {
   std::vector<TextPair> pairs;
@@ -80,12 +76,11 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
     batch.source = row(encode(*checkpoint.tokenizer, pair.source, true));
     batch.ids = row(inputs);
     const Output output = run(checkpoint.model, batch, options);
-    Tally line_tally;
+    PairTally line_tally;
     line_tally.add(output.logits.value(), row(targets));
-    evaluation.tally.add(line_tally);
+    evaluation.tally.add(line_tally.tokens);
+    evaluation.by_length[batch.source.dim(1)].add(line_tally);
     evaluation.bytes += static_cast<double>(pair.target.size());
-    ++evaluation.lines;
-    if (line_tally.correct_count() == line_tally.count()) ++evaluation.matches;
     count_exits(output, evaluation);
     check_stop();
   }

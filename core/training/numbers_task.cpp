@@ -4,10 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/stop.h"
 #include "core/training/number_words.h"
-#include "core/training/tally.h"
 #include "core/training/task.h"
+#include "core/training/text_pairs.h"
 
 namespace attnscope {
 namespace {
@@ -43,30 +42,8 @@ bool is_held_out(Index number) {
          derived_seed(0, static_cast<std::uint64_t>(number)) % kHeldOutOneIn == 0;
 }
 
-// Batch of numbers with equally many digits. Shorter words are padded; padding is not counted.
-Batch make_batch(const std::vector<Index>& numbers, std::int32_t start) {
-  std::vector<std::string> words;
-  std::size_t longest = 0;
-  for (const Index number : numbers) {
-    words.push_back(german_number(number));
-    longest = std::max(longest, words.back().size());
-  }
-  const auto count = static_cast<Index>(numbers.size()), length = static_cast<Index>(longest) + 1;
-  const auto digits = static_cast<Index>(std::to_string(numbers.front()).size());
-  Batch batch;
-  batch.source = IntTensor({count, digits});
-  batch.ids = IntTensor::full({count, length}, start);
-  batch.targets = IntTensor::full({count, length}, -1);
-  const auto byte = [](char c) { return static_cast<std::int32_t>(static_cast<unsigned char>(c)); };
-  for (Index b = 0; b < count; ++b) {
-    const std::string source = std::to_string(numbers[static_cast<std::size_t>(b)]);
-    const std::string& target = words[static_cast<std::size_t>(b)];
-    std::ranges::transform(source, batch.source.data() + b * digits, byte);
-    std::ranges::transform(target, batch.ids.data() + b * length + 1, byte);
-    std::ranges::transform(target, batch.targets.data() + b * length, byte);
-    batch.targets(b, static_cast<Index>(target.size())) = start;
-  }
-  return batch;
+TextPair pair_of(Index number) {
+  return {std::to_string(number), german_number(number)};
 }
 
 class NumbersTask final : public Task {
@@ -92,7 +69,7 @@ class NumbersTask final : public Task {
     const auto draw = static_cast<Index>(step_random.below(weights));
     Index digits = 1;
     while (digits * (digits + 1) / 2 <= draw) ++digits;
-    std::vector<Index> numbers;
+    std::vector<TextPair> pairs;
     for (Index b = 0; b < count; ++b) {
       Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
       const Index smallest = min_number(digits);
@@ -101,47 +78,40 @@ class NumbersTask final : public Task {
       do {
         drawn_number = smallest + static_cast<Index>(random.below(choices));
       } while (is_held_out(drawn_number));
-      numbers.push_back(drawn_number);
+      pairs.push_back(pair_of(drawn_number));
     }
-    return make_batch(numbers, kByteIds);
+    return pair_batch(pairs, kByteIds);
   }
 
   // Loss per letter, and fraction of numbers whose words are entirely correct. This fraction equals
   // the accuracy of greedy decoding.
   Score score(const Checkpoint& checkpoint, bool use_all) const override {
-    constexpr std::size_t kBatch = 32, kSampledNumbers = 256;
+    constexpr std::size_t kSampledNumbers = 256;
     const std::size_t stride =
         use_all ? 1 : std::max<std::size_t>(1, held_out_.size() / kSampledNumbers);
-    Tally letters;
-    double numbers = 0, correct = 0;
-    for (std::size_t index = 0; index < held_out_.size();) {
-      std::vector<Index> batch_numbers;
-      const std::size_t digits = std::to_string(held_out_[index]).size();
-      while (index < held_out_.size() && batch_numbers.size() < kBatch &&
-             std::to_string(held_out_[index]).size() == digits) {
-        batch_numbers.push_back(held_out_[index]);
-        index += stride;
-      }
-      const Batch batch = make_batch(batch_numbers, kByteIds);
-      Batch inputs = batch;
-      inputs.targets = IntTensor();
-      ForwardOptions options;
-      const Tensor logits = run(checkpoint.model, inputs, options).logits.value();
-      for (Index b = 0; b < logits.dim(0); ++b) {
-        Tally word;
-        word.add(logits.slice(b, 1), batch.targets.slice(b, 1));
-        if (word.correct_count() == word.count()) ++correct;
-      }
-      letters.add(logits, batch.targets);
-      numbers += static_cast<double>(batch_numbers.size());
-      check_stop();
-    }
-    Score score = letters.score();
-    if (numbers > 0) score.accuracy = correct / numbers;
-    return score;
+    return pair_score(tally(checkpoint, [=](std::size_t) { return stride; }));
+  }
+
+  TallyByLength tally_by_length(const Checkpoint& checkpoint) const override {
+    constexpr std::size_t kNumbersPerLength = 2000;
+    std::map<std::size_t, std::size_t> counts;
+    for (const Index number : held_out_) ++counts[std::to_string(number).size()];
+    return tally(checkpoint, [&](std::size_t digits) {
+      return std::max<std::size_t>(1, counts[digits] / kNumbersPerLength);
+    });
   }
 
  private:
+  // Evaluates every `stride`th held-out number; the stride may depend on the number of digits.
+  TallyByLength tally(const Checkpoint& checkpoint,
+                      const std::function<std::size_t(std::size_t digits)>& stride) const {
+    std::vector<TextPair> pairs;
+    for (std::size_t n = 0; n < held_out_.size(); n += stride(pairs.back().source.size())) {
+      pairs.push_back(pair_of(held_out_[n]));
+    }
+    return tally_pairs(checkpoint.model, pairs, kByteIds);
+  }
+
   Index digits_;
   std::uint64_t step_;
   std::uint64_t seed_;
@@ -149,15 +119,7 @@ class NumbersTask final : public Task {
 };
 
 void check_numbers(const TrainingPlan& plan) {
-  if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
-    throw InputError("text: expected no files, since the task \"numbers\" generates its numbers");
-  }
-  const Index start = plan.model.architecture.values.integer("start");
-  if (plan.model.vocabulary != kByteIds + 1 || start != kByteIds) {
-    throw InputError("model.vocabulary: expected 257 (bytes, and the start id 256), found " +
-                     std::to_string(plan.model.vocabulary) + " with the start id " +
-                     std::to_string(start));
-  }
+  check_byte_pairs(plan);
   if (max_digits(sequence_length(plan)) == 0) {
     throw InputError("model.context: expected at least " + std::to_string(max_word_bytes(1) + 1) +
                      " tokens for a word, found " + std::to_string(sequence_length(plan)));

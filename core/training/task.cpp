@@ -14,14 +14,35 @@ std::string describe_input(Reads reads) {
 }  // namespace
 
 const std::vector<TaskInfo>& tasks() {
-  static const std::vector<TaskInfo> list{text_task(),   masked_task(),    repeat_task(),
-                                          recall_task(), brackets_task(),  numbers_task(),
-                                          image_task(),  trajectory_task()};
+  static const std::vector<TaskInfo> list{
+      text_task(),     masked_task(),  repeat_task(), recall_task(), brackets_task(),
+      addition_task(), numbers_task(), copy_task(),   image_task(),  trajectory_task()};
   return list;
 }
 
 const TaskInfo& task(std::string_view id) {
   return find_by_id(tasks(), id, "task");
+}
+
+void check_byte_pairs(const TrainingPlan& plan) {
+  if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
+    throw InputError("text: expected no files, since the task \"" + plan.task +
+                     "\" generates its pairs");
+  }
+  constexpr Index kByteIds = 256;
+  const Index start = plan.model.architecture.values.integer("start");
+  if (plan.model.vocabulary != kByteIds + 1 || start != kByteIds) {
+    throw InputError("model.vocabulary: expected 257 (bytes, and the start id 256), found " +
+                     std::to_string(plan.model.vocabulary) + " with the start id " +
+                     std::to_string(start));
+  }
+}
+
+Score pair_score(const TallyByLength& tallies) {
+  const PairTally all = total(tallies);
+  Score score = all.tokens.score();
+  if (all.pairs > 0) score.accuracy = all.match_share();
+  return score;
 }
 
 void check_model(const TaskInfo& task, const ModelConfig& model) {

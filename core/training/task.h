@@ -9,6 +9,7 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/architecture.h"
+#include "core/training/text_pairs.h"
 #include "core/training/train.h"
 
 namespace attnscope {
@@ -25,6 +26,8 @@ class Task {
   // Score on all held-out data if `use_all`, else on a sample that costs at most a few training
   // steps. NaN if nothing is held out.
   virtual Score score(const Checkpoint& checkpoint, bool use_all) const = 0;
+  // Predictions by source length on held-out data; empty for tasks without sources.
+  virtual TallyByLength tally_by_length(const Checkpoint&) const { return {}; }
 };
 
 // Task on texts: the tokenizer determines the vocabulary size.
@@ -65,9 +68,17 @@ TaskInfo masked_task();      // masked tokens of text files
 TaskInfo repeat_task();      // repeated random tokens
 TaskInfo recall_task();      // letters after a delay
 TaskInfo brackets_task();    // nested brackets
+TaskInfo addition_task();    // sums of two numbers
 TaskInfo numbers_task();     // numbers in words
+TaskInfo copy_task();        // random letters, copied
 TaskInfo image_task();       // next pixel of images
 TaskInfo trajectory_task();  // actions for a desired return
+
+// Throws InputError unless the plan generates pairs of bytes: no files, and a vocabulary of 256
+// bytes and the start id 256.
+void check_byte_pairs(const TrainingPlan& plan);
+// Mean loss per token, and as accuracy the share of matches.
+Score pair_score(const TallyByLength& tallies);
 
 // Throws InputError if the task cannot train the model: "model.architecture: ..".
 void check_model(const TaskInfo& task, const ModelConfig& model);

@@ -19,6 +19,17 @@ constexpr Index kLengths[] = {12, 16, 9, 64, 256};
 // errors.
 constexpr double kSpread = 0.3;
 
+void set_value(Values& values, const Architecture& architecture, const SweepPair& pair) {
+  for (const Parameter& parameter : architecture.parameters) {
+    if (parameter.key != pair.key) continue;
+    if (parameter.kind == Parameter::Kind::Flag) {
+      values.set(pair.key, pair.value == "true");
+    } else {
+      values.set(pair.key, pair.value);
+    }
+  }
+}
+
 ModelConfig make_config(const SweepPair& pair, const Choice& variant, const Choice& encoding,
                         Index length, bool causal, bool in_segments) {
   ModelConfig c;
@@ -33,6 +44,10 @@ ModelConfig make_config(const SweepPair& pair, const Choice& variant, const Choi
   c.groups = uniform_groups(c, variant, encoding);
   const Architecture& info = architecture(pair.architecture);
   c.architecture = default_choice(info);
+  if (!pair.key.empty()) set_value(c.architecture.values, info, pair);
+  // More steps of both stacks make losses too rough for finite differences.
+  if (info.has_encoder && c.architecture.values.has("steps"))
+    c.architecture.values.set("steps", Index{2});
   const ResidualConnection& join = residual_connection(pair.residual_connection);
   c.residual_connection = default_choice(join);
   if (info.adapt) {
@@ -102,6 +117,23 @@ Model make_random_model(const ModelConfig& config) {
   return model;
 }
 
+// The architecture with each value of its choices and flags other than the default.
+std::vector<SweepPair> other_choices(const Architecture& architecture) {
+  std::vector<SweepPair> pairs;
+  const std::string join = default_residual_connection().id;
+  for (const Parameter& parameter : architecture.parameters) {
+    if (parameter.kind == Parameter::Kind::Flag) {
+      const bool initial = std::get<bool>(parameter.initial);
+      pairs.push_back({architecture.id, join, parameter.key, initial ? "false" : "true"});
+    }
+    for (const ParameterChoice& choice : parameter.choices) {
+      if (choice.id == std::get<std::string>(parameter.initial)) continue;
+      pairs.push_back({architecture.id, join, parameter.key, choice.id});
+    }
+  }
+  return pairs;
+}
+
 struct RunMode {
   bool causal, in_segments;
 };
@@ -126,6 +158,11 @@ std::vector<SweepPair> sweep_pairs() {
       const Choice no_encoding = default_choice(encoding("none"));
       if (possible_config(pair, default_variant(), no_encoding, true, false)) pairs.push_back(pair);
     }
+    for (SweepPair& pair : other_choices(a)) {
+      const Choice no_encoding = default_choice(encoding("none"));
+      if (possible_config(pair, default_variant(), no_encoding, true, false))
+        pairs.push_back(std::move(pair));
+    }
   }
   return pairs;
 }
@@ -133,13 +170,16 @@ std::vector<SweepPair> sweep_pairs() {
 int sweep_models(const SweepPair& pair, const std::function<void(const SweepModel&)>& check) {
   int model_count = 0;
   for (const Variant& v : variants()) {
+    if (!pair.key.empty() && v.id != default_variant().id) continue;
     for (const Encoding& e : encodings()) {
       for (const RunMode& mode : run_modes(v)) {
         const auto config = possible_config(pair, default_choice(v), default_choice(e), mode.causal,
                                             mode.in_segments);
         if (!config) continue;
-        const std::string name = pair.architecture + ", " + pair.residual_connection + ", " + v.id +
-                                 " with " + e.id + (mode.causal ? "" : ", bidirectional") +
+        const std::string name = pair.architecture + ", " + pair.residual_connection +
+                                 (pair.key.empty() ? "" : ", " + pair.key + "=" + pair.value) +
+                                 ", " + v.id + " with " + e.id +
+                                 (mode.causal ? "" : ", bidirectional") +
                                  (mode.in_segments ? ", in segments" : "");
         check({name, make_random_model(*config), make_batch(*config)});
         ++model_count;

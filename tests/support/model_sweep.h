@@ -1,5 +1,6 @@
-// Models of every architecture with every residual connection, variant and encoding, small enough
-// to run thousands of them. New registry entries are included automatically.
+// Models of every architecture with every residual connection, variant and encoding, and with every
+// choice of its own, small enough to run thousands of them. New registry entries are included
+// automatically.
 #pragma once
 
 #include <functional>
@@ -21,13 +22,18 @@ struct SweepModel {
 // A compatible architecture and residual connection: the parameter of a test.
 struct SweepPair {
   std::string architecture, residual_connection;
-  std::string name() const { return architecture + "_" + residual_connection; }
+  // A parameter of the architecture with another value than its default; empty: none.
+  std::string key{}, value{};
+  std::string name() const {
+    return architecture + "_" + residual_connection + (key.empty() ? "" : "_" + key + "_" + value);
+  }
 };
 void PrintTo(const SweepPair& pair, std::ostream* out);
 std::vector<SweepPair> sweep_pairs();
 
 // Calls `check` for each compatible variant and encoding, in each supported direction, and in
-// segments for variants with a memory. Returns the number of calls.
+// segments for variants with a memory; with a SweepPair::key, only for the default variant. Returns
+// the number of calls.
 int sweep_models(const SweepPair& pair, const std::function<void(const SweepModel&)>& check);
 
 }  // namespace attnscope::testing

@@ -1,47 +1,60 @@
 // rnn_attention: two recurrent networks, the origin of attention; the second attends to the states
-// of the first. Bahdanau et al., 2014; Luong et al., 2015.
+// of the first. Bahdanau et al., 2014; Luong et al., 2015; without attention: Sutskever et al.,
+// 2014.
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/base/stop.h"
 #include "core/model/architecture.h"
+#include "core/model/gru_cell.h"
 #include "core/model/linear.h"
 #include "core/model/losses.h"
 #include "core/model/pass.h"
+#include "core/model/recurrent_config.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
 namespace {
 
-// States of a GRU with inputs x [B, L, d] and initial state s [B, d].  [B, L, d]
-Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
-  const Index batch = x.dim(0), length = x.dim(1), width = x.dim(2);
-  const Var inputs = add(matmul(x, pass.weight(prefix + "w_ih")), pass.weight(prefix + "b_ih"));
-  const auto gate = [&](const Var& gates, Index n) { return slice(gates, 1, n * width, width); };
-  std::vector<Var> states;
-  for (Index t = 0; t < length; ++t) {
-    check_stop();
-    const Var from_x = reshape(slice(inputs, 1, t, 1), {batch, 3 * width});
-    const Var from_s = add(matmul(s, pass.weight(prefix + "w_hh")), pass.weight(prefix + "b_hh"));
-    const Var r = sigmoid(add(gate(from_x, 0), gate(from_s, 0)));            // [B, d]
-    const Var z = sigmoid(add(gate(from_x, 1), gate(from_s, 1)));            // [B, d]
-    const Var n = tanh(add(gate(from_x, 2), multiply(r, gate(from_s, 2))));  // [B, d]
-    s = add(n, multiply(z, subtract(s, n)));                                 // [B, d]
-    states.push_back(reshape(s, {batch, 1, width}));
-  }
-  return concat(states, 1);
+bool has_score(const Values& values) {
+  return values.choice("score") != "none";
+}
+bool is_additive(const Values& values) {
+  return values.choice("score") == "additive";
+}
+bool is_bidirectional(const Values& values) {
+  return values.flag("bidirectional");
+}
+
+// Encoder states h, and the decoder's initial state.
+struct Encoded {
+  Var h;      // [B, L_source, d]
+  Var start;  // [B, d]
+};
+
+Var last_row(const Var& states) {
+  return reshape(slice(states, 1, states.dim(1) - 1, 1), {states.dim(0), states.dim(2)});
+}
+
+Encoded encode_source_states(const Pass& pass, const Var& x) {
+  const GruCell forward(pass, "encoder.rnn.");
+  const Tensor zeros = Tensor::zeros({x.dim(0), forward.size()});
+  const Var h = forward.states(x, zeros);
+  if (!is_bidirectional(pass.config().architecture.values)) return {h, last_row(h)};
+  const GruCell backward(pass, "encoder.backward.");
+  const Var back = backward.states(x, zeros, GruCell::Order::Backward);  // [B, L_source, d / 2]
+  const Var at_first_token = reshape(slice(back, 1, 0, 1), {x.dim(0), backward.size()});
+  return {concat({h, back}, 2), tanh(matmul(at_first_token, pass.weight("decoder.start.w")))};
 }
 
 // Attention from decoder states s [B, L_q, d] to encoder states h [B, L_k, d].  [B, L_q, d]
 Var attend_to_encoder(Pass& pass, const Var& s, const Var& h) {
-  const bool uses_additive = pass.config().architecture.values.choice("score") == "additive";
   OperationInput input;
   input.batch = pass.batch();
   input.q = s;
   input.k = input.v = h;
   input.scale = 1.0f;
-  if (uses_additive) {
+  if (is_additive(pass.config().architecture.values)) {
     input.variant.values.set("score", std::string("additive"));
     const Index width = s.dim(2);
     input.weights = {{"add.wq", reshape(pass.weight("attend.ws"), {1, width, width})},
@@ -57,12 +70,10 @@ Output run_rnn(Pass& pass, const Batch& batch) {
   const auto vectors = [&](const IntTensor& ids) {
     return pass.dropout(embed_tokens(pass.model(), ids));
   };
-  const Var h = gru_states(pass, "encoder.rnn.", vectors(batch.source),
-                           Tensor::zeros({items, width}));  // [B, L_source, d]
-  const Var last_state = reshape(slice(h, 1, h.dim(1) - 1, 1), {items, width});
-  const Var s = gru_states(pass, "decoder.rnn.", vectors(batch.ids), last_state);  // [B, L, d]
+  const auto [h, start] = encode_source_states(pass, vectors(batch.source));
+  const Var s = GruCell(pass, "decoder.rnn.").states(vectors(batch.ids), start);  // [B, L, d]
   Var o = s;
-  if (config.architecture.values.choice("score") != "none") {
+  if (has_score(config.architecture.values)) {
     const Var concatenated = concat({attend_to_encoder(pass, s, h), s}, 2);  // [B, L, 2 d]
     o = tanh(add(matmul(concatenated, pass.weight("combine.w")), pass.weight("combine.b")));
   }
@@ -74,51 +85,68 @@ Output run_rnn(Pass& pass, const Batch& batch) {
 }
 
 std::string rnn_refusal(const ModelConfig& config) {
-  const auto expected = [](const char* value) {
-    return std::string("architecture: expected ") + value +
-           " for rnn_attention, which has no transformer layers";
-  };
-  if (config.heads != 1) return expected("heads 1");
-  if (config.hidden != 0) return expected("hidden 0");
-  for (const auto& layer : config.groups) {
-    for (const HeadGroup& group : layer) {
-      if (group.variant != default_variant()) return expected("no variant");
-      if (group.encoding != default_encoding()) return expected("no position");
-    }
+  const std::string reason = recurrent_refusal(config);
+  if (!reason.empty()) return reason;
+  const Values& values = config.architecture.values;
+  if (is_bidirectional(values) && !has_score(values)) {
+    return "architecture.bidirectional: expected false for score none, found true (only attention "
+           "reads the states of both directions)";
   }
-  if (config.residual_connection != default_residual_connection()) return expected("no join");
-  if (config.layers != 1) return expected("layers 1");
+  if (is_bidirectional(values) && config.width % 2 != 0) {
+    return "architecture.bidirectional: expected an even width, found " +
+           std::to_string(config.width) + " (each direction has half of it)";
+  }
   return start_refusal(config);
 }
 
-// Replaces layers by a recurrent cell.
-void adapt_to_rnn(ModelConfig& config) {
-  config.layers = config.heads = config.kv_heads = 1;
-  config.head_size = config.width;
-  config.hidden = 0;
-  config.groups = uniform_groups(config, default_variant(), default_encoding());
-  config.residual_connection = default_residual_connection();
-  config.exits.reset();
-  config.segment = 0;
+Index encoder_size(const Dimensions& n, const Values& values) {
+  return is_bidirectional(values) ? n.model / 2 : n.model;
 }
 
-bool has_score(const Values& values) {
-  return values.choice("score") != "none";
-}
-bool is_additive(const Values& values) {
-  return values.choice("score") == "additive";
-}
-
-WeightInfo cell_weight(const char* name, const char* help, Index rows, Index gate_count,
-                       std::function<bool(const Values&)> used = {}) {
+// Matrix from `rows` times d to d.
+WeightInfo matrix_weight(const char* name, const char* help, Index rows,
+                         std::function<bool(const Values&)> used) {
   return {.name = name,
           .help = help,
-          .shape = [rows, gate_count](const Dimensions& n, const Values&) -> Shape {
-            if (rows == 0) return {gate_count * n.model};
-            return {rows * n.model, gate_count * n.model};
+          .shape = [rows](const Dimensions& n, const Values&) -> Shape {
+            return {rows * n.model, n.model};
           },
-          .initial = rows == 0 ? initial_zeros() : initial_projection(),
+          .initial = initial_projection(),
           .used = std::move(used)};
+}
+
+WeightInfo vector_weight(const char* name, const char* help, Initial initial,
+                         std::function<bool(const Values&)> used) {
+  return {.name = name,
+          .help = help,
+          .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
+          .initial = std::move(initial),
+          .used = std::move(used)};
+}
+
+std::vector<WeightInfo> rnn_weights() {
+  std::vector<WeightInfo> weights = gru_weights("encoder.rnn.", model_width, encoder_size);
+  const auto append = [&](std::vector<WeightInfo> more) {
+    weights.insert(weights.end(), more.begin(), more.end());
+  };
+  append(gru_weights("encoder.backward.", model_width, encoder_size, is_bidirectional));
+  append(gru_weights("decoder.rnn.", model_width, model_width));
+  append(
+      {{.name = "decoder.start.w",
+        .help = "Projection of the encoder's backward state to the decoder's first state.",
+        .shape = [](const Dimensions& n, const Values&) -> Shape {
+          return {n.model / 2, n.model};
+        },
+        .initial = initial_projection(),
+        .used = is_bidirectional},
+       vector_weight("attend.v", "Weights of the additive score.", initial_normal(0.1),
+                     is_additive),
+       matrix_weight("attend.ws", "Projection of the decoder state for the score.", 1, is_additive),
+       matrix_weight("attend.wh", "Projection of the encoder state for the score.", 1, is_additive),
+       matrix_weight("combine.w", "Projection of context and state.", 2, has_score),
+       vector_weight("combine.b", "Bias of the projection of context and state.", initial_zeros(),
+                     has_score)});
+  return weights;
 }
 
 }  // namespace
@@ -134,10 +162,12 @@ Architecture rnn_attention_architecture() {
   a.summary =
       "The predecessor of the transformer: one recurrent network reads the source, another "
       "generates the target, and at each step attention weights the states of the first, so that "
-      "the source need not be compressed into one vector. The weights align target and source.";
+      "the source need not be compressed into one vector. The weights align target and source. "
+      "With score none there is no attention: the second network starts from the first one's last "
+      "state, and the whole source must fit into it.";
   a.source =
-      "Bahdanau et al., 2014, arXiv:1409.0473 (additive); Luong et al., 2015, arXiv:1508.04025 "
-      "(dot)";
+      "Bahdanau et al., 2014, arXiv:1409.0473 (additive, bidirectional); Luong et al., 2015, "
+      "arXiv:1508.04025 (dot); Sutskever et al., 2014, arXiv:1409.3215 (none)";
   a.complexity = "O(L·d²) step by step, and L·L_source pairs";
   a.reads = Reads::SourceAndTarget;
   a.has_self_attention = false;
@@ -148,24 +178,17 @@ Architecture rnn_attention_architecture() {
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("dot"),
                    .choices = {"dot", "additive", "none"}},
+                  {.key = "bidirectional",
+                   .symbol = "",
+                   .label = "Bidirectional encoder",
+                   .help = "A second encoder network reads the source backwards; each state joins "
+                           "those of both directions.",
+                   .kind = Parameter::Kind::Flag,
+                   .initial = false},
                   start_parameter()};
-  a.weights = {
-      cell_weight("encoder.rnn.w_ih", "Projection of the input to gates and candidate.", 1, 3),
-      cell_weight("encoder.rnn.w_hh", "Projection of the state to gates and candidate.", 1, 3),
-      cell_weight("encoder.rnn.b_ih", "Bias of the input.", 0, 3),
-      cell_weight("encoder.rnn.b_hh", "Bias of the state.", 0, 3),
-      cell_weight("decoder.rnn.w_ih", "Projection of the input to gates and candidate.", 1, 3),
-      cell_weight("decoder.rnn.w_hh", "Projection of the state to gates and candidate.", 1, 3),
-      cell_weight("decoder.rnn.b_ih", "Bias of the input.", 0, 3),
-      cell_weight("decoder.rnn.b_hh", "Bias of the state.", 0, 3),
-      cell_weight("attend.v", "Weights of the additive score.", 0, 1, is_additive),
-      cell_weight("attend.ws", "Projection of the decoder state for the score.", 1, 1, is_additive),
-      cell_weight("attend.wh", "Projection of the encoder state for the score.", 1, 1, is_additive),
-      cell_weight("combine.w", "Projection of context and state.", 2, 1, has_score),
-      cell_weight("combine.b", "Bias of the projection of context and state.", 0, 1, has_score)};
-  a.weights[8].initial = initial_normal(0.1);  // a scoring vector, not a bias
+  a.weights = rnn_weights();
   a.refusal = rnn_refusal;
-  a.adapt = adapt_to_rnn;
+  a.adapt = adapt_to_recurrent;
   a.add_weights = [](WeightList& list) {
     list.embedding();
     const Choice& type = list.config().architecture;

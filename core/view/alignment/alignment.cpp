@@ -116,16 +116,13 @@ ViewLayout lay_out_target(const ViewInput& input,
 }
 
 std::string objection(const Trace& trace) {
-  return reads_source(trace) ? "" : kNoSource;
+  return refuse_alignment(trace).sentence();
 }
 
 ViewLayout lay_out_alignment(const ViewInput& input) {
-  if (!reads_source(input.trace)) {
-    return Page(input).message(
-        "No source to align a target with",
-        "Choose a model that maps one sequence to another: an encoder-decoder "
-        "(“numbers”) or a recurrent one with attention (“numbers-additive”), and a source such "
-        "as 24.");
+  if (const Refusal refusal = refuse_alignment(input.trace)) {
+    Page page(input);
+    return refusal.message(page);
   }
   const auto target = input.findings.get(Findings::written);
   if (target == nullptr) {

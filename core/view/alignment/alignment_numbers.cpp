@@ -116,8 +116,23 @@ bool reads_source(const Trace& trace) {
          architecture(trace.config->architecture.id).reads == Reads::SourceAndTarget;
 }
 
+Refusal refuse_alignment(const Trace& trace) {
+  if (!reads_source(trace)) {
+    return {"This model has no source sequence to align a target with",
+            "Choose a model that maps one sequence to another: an encoder-decoder (“numbers”) or a "
+            "recurrent one with attention (“numbers-additive”), and a source such as 24."};
+  }
+  const Values& values = trace.config->architecture.values;
+  if (values.has("score") && values.choice("score") == "none") {
+    return {"This model has no attention to align target and source with",
+            "Its decoder knows the source only from the encoder's last state. Choose a model with "
+            "attention (“numbers-additive”), or the architecture's score additive or dot."};
+  }
+  return {};
+}
+
 ViewData alignment_data(const ViewInput& input) {
-  if (!reads_source(input.trace)) throw InputError(kNoSource);
+  refuse_alignment(input.trace).throw_if_refused();
   const auto target = input.findings.get(Findings::written);
   if (target == nullptr) throw InputError("alignment: the target is not generated yet");
   if (!target->problem.empty()) throw InputError(target->problem);

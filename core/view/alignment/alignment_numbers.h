@@ -6,6 +6,7 @@
 
 #include "core/experiment/generated_target.h"
 #include "core/model/sample.h"
+#include "core/view/parts/refusal.h"
 #include "core/view/view.h"
 
 namespace attnscope {
@@ -40,8 +41,8 @@ std::shared_ptr<const AlignmentNumbers> alignment_numbers(
 
 // True for encoder-decoder models.
 bool reads_source(const Trace& trace);
-inline constexpr const char* kNoSource =
-    "This model has no source sequence to align a target with.";
+// Reason why a model has no alignment: it reads no source, or has no attention to it.
+Refusal refuse_alignment(const Trace& trace);
 
 // Exported numbers: weights; for each row the token id, the probability, and 1 if prescribed.
 ViewData alignment_data(const ViewInput& input);

@@ -2,6 +2,7 @@
 
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
+#include "core/model/halting.h"
 #include "core/view/architecture/diagram_source.h"
 
 namespace attnscope {
@@ -61,27 +62,71 @@ class DiagramBuilder {
     diagram_.columns.push_back(std::move(column));
   }
 
-  DiagramPart cell(const std::string& title, const std::string& weights) const {
+  DiagramPart cell(const std::string& title, const std::string& weights, Index size) const {
     DiagramPart p{Kind::Cell, title};
-    p.notes = {"GRU, state of " + grouped(source_.config.width)};
+    p.notes = {"GRU, state of " + grouped(size)};
     p.help = "Reads token after token; gates control how much of the state each token replaces.";
     p.parameters = source_.count(weights);
     p.loops = true;
     return p;
   }
 
+  // Cells of the encoder: one, or one for each direction.
+  DiagramRow encoder_cells() const {
+    const Index width = source_.config.width;
+    if (!source_.config.architecture.values.flag("bidirectional"))
+      return row_of(cell("Recurrent cell", "encoder.", width));
+    DiagramRow cells = row_of(cell("Forward cell", "encoder.rnn.", width / 2));
+    cells.parts.push_back(cell("Backward cell", "encoder.backward.", width / 2));
+    cells.parts.back().help = "Reads the source from the last token to the first.";
+    const char* directions[] = {"first to last token", "last to first token"};
+    for (std::size_t n = 0; n < 2; ++n) {
+      cells.parts[n].notes.emplace_back(directions[n]);
+      cells.parts[n].loops = false;  // no space between the cells
+    }
+    return cells;
+  }
+
+  // A recurrent network that reads one sequence.
+  void add_language_model() {
+    DiagramColumn column;
+    add_input(source_, {}, column);
+    DiagramPart p = cell("Recurrent cell", "rnn.", source_.config.width);
+    p.notes.emplace_back("carried to the next token");
+    p.loops = false;  // the frame's repetition has the place of the loop
+    const Values& values = source_.config.architecture.values;
+    DiagramRow row = row_of(p);
+    if (uses_halting(values)) row.right = halting_part(source_, "");
+    DiagramFrame frame{.first = column.rows.size(), .last = column.rows.size()};
+    frame.loops = true;
+    frame.loop = repetition(values);
+    column.rows.push_back(row);
+    column.frames.push_back(frame);
+    add_output(source_, column);
+    std::erase_if(column.rows, [](const DiagramRow& r) { return r.parts[0].kind == Kind::Norm; });
+    diagram_.columns = {std::move(column)};
+  }
+
   void add_recurrent() {
+    if (source_.architecture.reads == Reads::Tokens) return add_language_model();
     const std::string score = source_.config.architecture.values.choice("score");
     DiagramColumn encoder{"Encoder", {}, {}}, decoder{"Decoder", {}, {}};
     encoder.rows.push_back(row_of(token_part(source_, "Source", source_.trace.text_tokens())));
     encoder.rows.push_back(
         row_of(embedding_part(source_, "Token embedding", "Maps each source token to a vector.")));
     encoder.rows.back().parts[0].parameters = 0;
-    encoder.rows.push_back(row_of(cell("Recurrent cell", "encoder.")));
+    encoder.rows.push_back(encoder_cells());
+    if (encoder.rows.back().parts.size() > 1) {
+      DiagramPart p{Kind::FeedForward, "Concatenate"};
+      p.notes = {"states of " + grouped(source_.config.width)};
+      p.help = "Joins the states of both directions for each source token.";
+      encoder.rows.push_back(row_of(p));
+    }
+    const std::size_t states = encoder.rows.size() - 1;
     decoder.rows.push_back(row_of(token_part(source_, "Target so far", source_.trace.tokens)));
     decoder.rows.push_back(
         row_of(embedding_part(source_, "Token embedding", "Maps each target token to a vector.")));
-    decoder.rows.push_back(row_of(cell("Recurrent cell", "decoder.")));
+    decoder.rows.push_back(row_of(cell("Recurrent cell", "decoder.", source_.config.width)));
     diagram_.links.push_back({2, 2, false});
     if (score != "none") {
       DiagramPart p{Kind::Attention, "Attention"};
@@ -94,7 +139,7 @@ class DiagramBuilder {
       p.parameters = source_.count("attend.");
       p.tap = source_.trace.attention.empty() ? nullptr : &source_.trace.attention.front();
       decoder.rows.push_back(row_of(p));
-      diagram_.links.push_back({2, 3, true});
+      diagram_.links.push_back({states, 3, true});
       DiagramPart combine{Kind::FeedForward, "Combine"};
       combine.notes = {"tanh([c ; s] W + b)"};
       combine.help = "Combines context and state for predicting the next token.";

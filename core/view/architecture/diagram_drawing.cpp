@@ -243,7 +243,7 @@ class Drawing {
 
   void draw_link(const DiagramLink& link, std::size_t n) {
     const PlacedColumn &a = placement_.columns[0], &b = placement_.columns[1];
-    const Box& from = a.parts[link.from].front();
+    const Box& from = link.from_top ? a.parts[link.from].front() : a.parts[link.from].back();
     const Box& to = b.parts[link.to].front();
     // Each arrow has its own x in the gap between the columns.
     double end = a.right;

@@ -3,7 +3,9 @@
 
 #include "core/figure/plain_text.h"
 #include "core/model/exits.h"
+#include "core/model/halting.h"
 #include "core/model/residual_connection.h"
+#include "core/model/separable_convolution.h"
 #include "core/model/weights.h"
 #include "core/view/architecture/diagram_source.h"
 #include "core/view/architecture/diagram_words.h"
@@ -201,6 +203,14 @@ class Layers {
                                   : "For each token separately: projection to a larger size, "
                                     "activation, projection back.";
     p.view = "depth";
+    if (has_separable_convolution(source_.config)) {
+      p.title = "Separable convolution";
+      p.notes.push_back("over " + std::to_string(kInKernel) + " and " + std::to_string(kOutKernel) +
+                        " tokens");
+      p.help =
+          "Each channel is convolved over neighbouring tokens before each projection, so that it "
+          "mixes tokens, too.";
+    }
     if (is_mixture) {
       p.notes.push_back(count_text(experts.count, "expert") + ", " +
                         std::to_string(experts.chosen) + " per token");
@@ -345,28 +355,19 @@ class Layers {
                                              : std::to_string(own_layers) + " weight sets");
     }
     if (is_selected && count > 1) frame.labels.push_back("shown: " + std::to_string(selected));
-    if (!is_encoder) add_recurrence(frame, column);
+    add_recurrence(frame, column, is_encoder);
     if (!is_encoder && source_.config.exits) column.rows[frame.last].right = exit_part();
     column.frames.push_back(frame);
   }
 
   // Marks the frame's layers as repeated if the model has recurrence over depth.
-  void add_recurrence(DiagramFrame& frame, DiagramColumn& column) const {
+  void add_recurrence(DiagramFrame& frame, DiagramColumn& column, bool is_encoder) const {
     const Values& values = source_.config.architecture.values;
-    if (source_.config.architecture.id != "universal") return;
-    const bool halts = values.choice("halting") == "act";
+    if (!values.has("steps")) return;
     frame.loops = true;
-    frame.loop = (halts ? "up to T = " : "T = ") + std::to_string(values.integer("steps")) +
-                 (values.integer("steps") == 1 ? " time" : " times");
-    if (!halts) return;
-    DiagramPart p{Kind::Exit, "Halting"};
-    p.notes = {"h = σ(x·w + b)", "until Σh ≥ 1 − ε"};
-    p.help =
-        "Predicts after each step the probability that a token halts; once these probabilities "
-        "sum to 1, the token's state no longer changes.";
-    p.view = "steps";
-    p.parameters = source_.count("halt.");
-    column.rows[frame.last].right = p;
+    frame.loop = repetition(values);
+    if (uses_halting(values))
+      column.rows[frame.last].right = halting_part(source_, is_encoder ? "encoder." : "");
   }
 
   DiagramPart exit_part() const {
@@ -404,6 +405,23 @@ std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
     }
   }
   return runs;
+}
+
+DiagramPart halting_part(const DiagramSource& source, const std::string& stack) {
+  DiagramPart p{Kind::Exit, "Halting"};
+  p.notes = {"h = σ(x·w + b)", "until Σh ≥ 1 − ε"};
+  p.help =
+      "Predicts after each step the probability that a token halts; once these probabilities "
+      "sum to 1, the token's state no longer changes.";
+  p.view = "steps";
+  p.parameters = source.count(stack + "halt.");
+  return p;
+}
+
+std::string repetition(const Values& values) {
+  const Index steps = values.integer("steps");
+  return (uses_halting(values) ? "up to T = " : "T = ") + std::to_string(steps) +
+         (steps == 1 ? " time" : " times");
 }
 
 DiagramPart norm_part(const DiagramSource& source, const std::string& weights) {

@@ -54,6 +54,11 @@ DiagramPart norm_part(const DiagramSource& source, const std::string& weights);
 void add_layers(const DiagramSource& source, const std::vector<LayerRun>& runs, Stack stack,
                 DiagramColumn& column);
 
+// Halting unit below `stack` ("" or "encoder.").
+DiagramPart halting_part(const DiagramSource& source, const std::string& stack);
+// Number of repetitions in a recurrence over depth: "up to T = 8 times".
+std::string repetition(const Values& architecture_values);
+
 void add_output(const DiagramSource& source, DiagramColumn& column);
 
 }  // namespace attnscope

@@ -17,6 +17,7 @@
 #include "core/view/parts/refusal.h"
 #include "core/view/parts/row_bars.h"
 #include "core/view/parts/token_flow.h"
+#include "core/view/steps/computation_graph.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -37,7 +38,7 @@ Refusal refusal_of(const Trace& trace) {
   if (trace.is_imported || !has_steps(trace)) {
     return {"This model has no recurrence over depth",
             "Each layer is applied once. Choose a Universal Transformer, whose layers are applied "
-            "repeatedly to every token."};
+            "repeatedly to every token, or a recurrent network with sub-steps."};
   }
   if (!halts(trace)) {
     return {
@@ -48,14 +49,40 @@ Refusal refusal_of(const Trace& trace) {
   return {};
 }
 
+Refusal refuse_graph(const Trace& trace) {
+  if (has_sub_steps(trace)) return {};
+  return {"This model has no recurrent cell",
+          "The computation graph shows the sub-steps of a recurrent network: choose one that halts "
+          "(architecture recurrent, halting act), or the halting probabilities."};
+}
+
 std::string objection(const Trace& trace) {
   return refusal_of(trace).sentence();
+}
+
+Stack selected_stack(const ViewInput& input) {
+  return input.trace.parts.stack ? input.part().stack : Stack::Decoder;
+}
+
+// The tokens that the selected stack reads.
+const std::vector<TraceToken>& tokens_of(const ViewInput& input) {
+  return selected_stack(input) == Stack::Encoder ? input.trace.text_tokens() : input.trace.tokens;
+}
+
+HaltingRecord halting_of(const ViewInput& input) {
+  return attnscope::halting_of(input.trace, selected_stack(input));
+}
+
+std::shared_ptr<const HaltingRecord> cached_halting(const ViewInput& input) {
+  return cached_numbers(input, source_of(input.trace),
+                        CacheKey("halting", static_cast<Index>(selected_stack(input))),
+                        [&] { return halting_of(input); });
 }
 
 class StepsLayout {
  public:
   StepsLayout(const ViewInput& input, Page& page, const HaltingRecord& record)
-      : input_(input), page_(page), trace_(input.trace), record_(record) {}
+      : input_(input), page_(page), tokens_(tokens_of(input)), record_(record) {}
 
   ViewLayout lay_out(const Box& inside) {
     if (!place_panels(inside)) return no_space(page_);
@@ -78,8 +105,11 @@ class StepsLayout {
  private:
   double em() const { return page_.em(); }
   Index last_step(Index i) const { return record_.steps[static_cast<std::size_t>(i)]; }
-  const std::string& label(Index i) const {
-    return trace_.tokens[static_cast<std::size_t>(i)].label;
+  const std::string& label(Index i) const { return tokens_[static_cast<std::size_t>(i)].label; }
+
+  std::string subject() const {
+    if (!input_.trace.parts.stack) return "The text uses ";
+    return selected_stack(input_) == Stack::Encoder ? "The source uses " : "The target uses ";
   }
 
   Colour step_colour(Index steps) const { return depth_colour(steps - 1, record_.max_steps); }
@@ -90,7 +120,7 @@ class StepsLayout {
     const double header_height = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
     MatrixPlot& grid = matrix_;
     grid.scale = input_.canvas.scale;
-    for (const TraceToken& token : trace_.tokens) grid.rows.labels.push_back(token.label);
+    for (const TraceToken& token : tokens_) grid.rows.labels.push_back(token.label);
     grid.rows.titles = {"token", ""};
     grid.columns.titles = {"after step", "step"};
     for (Index t = 1; t <= record_.max_steps; ++t) grid.columns.labels.push_back(std::to_string(t));
@@ -164,12 +194,11 @@ class StepsLayout {
                 "” with the largest remainder, " + brief(r[static_cast<std::size_t>(token)]);
     }
     const std::string usage = mean + " steps per token, maximum " + limit;
-    page_.text(
-        {header_.x, header_.y + 0.6 * em()},
-        page_.fitting({"The text uses " + usage + hardest + ": " + cost + ".",
-                       "The text uses " + usage + ": " + cost + ".", usage + ": " + cost, usage},
-                      em(), header_.width),
-        em());
+    page_.text({header_.x, header_.y + 0.6 * em()},
+               page_.fitting({subject() + usage + hardest + ": " + cost + ".",
+                              subject() + usage + ": " + cost + ".", usage + ": " + cost, usage},
+                             em(), header_.width),
+               em());
   }
 
   void draw_text() {
@@ -300,7 +329,7 @@ class StepsLayout {
 
   const ViewInput& input_;
   Page& page_;
-  const Trace& trace_;
+  const std::vector<TraceToken>& tokens_;
   const HaltingRecord& record_;
   Box header_;  // summary, text and swatches
   Box ponder_;
@@ -311,10 +340,15 @@ class StepsLayout {
 
 ViewLayout lay_out_steps(const ViewInput& input) {
   Page page(input);
-  if (const Refusal no_attention = check_has_attention(input)) return no_attention.message(page);
+  const bool is_recurrent = has_sub_steps(input.trace);
+  const Refusal no_attention = is_recurrent ? Refusal{} : check_has_attention(input);
+  if (no_attention) return no_attention.message(page);
   if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
-  const auto record = cached_numbers(input, source_of(input.trace), CacheKey("halting"),
-                                     [&] { return halting_of(input.trace); });
+  const auto record = cached_halting(input);
+  if (view_values(input.session.view, "steps").choice("picture") == "graph") {
+    const Refusal refusal = refuse_graph(input.trace);
+    return refusal ? refusal.message(page) : lay_out_computation_graph(input, *record);
+  }
   const std::string cost = ": " + brief(record->ponder()) + " per token here.";
   const Box inside = page.frame(input.trace.model + " · steps of each token",
                                 caption(input.trace, StepsLayout::describe_picture() + cost));
@@ -323,9 +357,9 @@ ViewLayout lay_out_steps(const ViewInput& input) {
 
 ViewData steps_data(const ViewInput& input) {
   refusal_of(input.trace).throw_if_refused();
-  const HaltingRecord record = halting_of(input.trace);
+  const HaltingRecord record = halting_of(input);
   std::vector<std::string> tokens, steps;
-  for (const TraceToken& token : input.trace.tokens) tokens.push_back(token.label);
+  for (const TraceToken& token : tokens_of(input)) tokens.push_back(token.label);
   for (Index t = 1; t <= record.max_steps; ++t) steps.push_back("step " + std::to_string(t));
   Tensor totals({record.length(), 3});
   for (Index i = 0; i < record.length(); ++i) {
@@ -342,6 +376,17 @@ ViewData steps_data(const ViewInput& input) {
            {"text", text, {"mean"}, {"steps", "ponder cost"}}}};
 }
 
+std::vector<Parameter> steps_parameters() {
+  return {
+      {.key = "picture",
+       .label = "Picture",
+       .help = "Halting probabilities of all tokens, or the computation graph of a recurrent "
+               "network.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("probabilities"),
+       .choices = {{"probabilities", "halting probabilities"}, {"graph", "computation graph"}}}};
+}
+
 void show_example(Session& session) {
   open_bundled_model(session, "brackets");
 }
@@ -349,28 +394,31 @@ void show_example(Session& session) {
 }  // namespace
 
 View steps_view() {
-  return {
-      .id = "steps",
-      .label = "Steps",
-      .group = "Depth",
-      .summary = "Steps of a Universal Transformer for each token, and its halting probabilities.",
-      .lay_out = lay_out_steps,
-      .reading =
-          fixed_reading("How often the same layers are applied to each token before it halts: "
-                        "difficult tokens can use more steps.",
-                        {{"Halting probability",
-                          "contribution of each step; when the sum reaches 1 the token halts."},
-                         {"Remainder R", "1 minus the sum before the last step."},
-                         {"Ponder cost", "steps plus remainder: penalised in training."}}),
-      .data = steps_data,
-      .options = {.restrict_controls =
-                      [](const ViewSettings&, const Trace*, ViewControls& controls) {
-                        controls.layer = controls.head = controls.part = false;
-                        controls.colours = ViewControls::Colours::Sequential;
-                        controls.colour_ends.clear();
-                      }},
-      .content = {.objection = objection, .example = show_example},
-      .cells = {.zoom = true}};
+  return {.id = "steps",
+          .label = "Steps",
+          .group = "Depth",
+          .summary =
+              "Steps of a Universal Transformer or of a recurrent network for each token, and "
+              "their halting probabilities.",
+          .lay_out = lay_out_steps,
+          .reading = fixed_reading(
+              "How often the same layers, or the same recurrent cell, are applied to each "
+              "token before it halts: difficult tokens can use more steps.",
+              {{"Halting probability",
+                "contribution of each step; when the sum reaches 1 the token halts."},
+               {"Remainder R", "1 minus the sum before the last step."},
+               {"Ponder cost", "steps plus remainder: penalised in training."}}),
+          .data = steps_data,
+          .options = {.parameters = steps_parameters(),
+                      .restrict_controls =
+                          [](const ViewSettings&, const Trace* trace, ViewControls& controls) {
+                            controls.layer = controls.head = false;
+                            controls.part = trace != nullptr && trace->parts.stack;
+                            controls.colours = ViewControls::Colours::Sequential;
+                            controls.colour_ends.clear();
+                          }},
+          .content = {.objection = objection, .example = show_example},
+          .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

@@ -93,6 +93,21 @@ TEST_F(Architectures, GeneratesTargetsOfSources) {
     EXPECT_EQ(evaluation.status, 0) << evaluation.err;
     EXPECT_NE(evaluation.out.find("exact match"), std::string::npos) << evaluation.out;
     EXPECT_NE(evaluation.out.find("numbers: loss"), std::string::npos) << evaluation.out;
+    const ProcessResult table =
+        run_on_model("evaluate", {path("pairs.txt"), "--by-length", "--compare-model",
+                                  path("model"), "-o", path("lengths.csv")});
+    EXPECT_EQ(table.status, 0) << table.err;
+    EXPECT_TRUE(table.out.starts_with("source tokens    pairs")) << table.out;
+    const std::string csv = read_file(path("lengths.csv"));
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2) << csv;
+    ASSERT_EQ(
+        run_on_model("evaluate", {"--task", "numbers", "--by-length", "-o", path("lengths.png")})
+            .status,
+        0);
+    EXPECT_GT(std::filesystem::file_size(path("lengths.png")), 1000u);
+    expect_refusal(run_on_model("evaluate", {path("pairs.txt"), "-o", path("lengths.csv")}),
+                   "--by-length");
+    expect_refusal(run_on_model("evaluate", {"--repeat", "--by-length"}), "--by-length");
     expect_refusal(run_on_model("evaluate", {"--task", "trajectory"}), "model.architecture");
     expect_refusal(run_on_model("evaluate", {"--task", "text"}), "--task");
   }

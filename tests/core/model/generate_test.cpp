@@ -298,11 +298,7 @@ TEST(Generate, ContinuesInEveryArchitecture) {
     SCOPED_TRACE(type.id);
     ModelConfig config = small_config(default_variant(), encoding_choice("rope"));
     config.architecture = architecture_choice(type.id);
-    if (type.id == "rnn_attention") {
-      config.layers = config.heads = config.kv_heads = 1;
-      config.hidden = 0;
-      config.groups = uniform_groups(config, default_variant(), default_encoding());
-    }
+    if (type.adapt) type.adapt(config);
     const Model model = make_random_model(config);
     GeneratorOptions options;
     Batch batch;

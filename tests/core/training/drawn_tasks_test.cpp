@@ -1,6 +1,7 @@
-// Sequences of the recall and brackets tasks.
+// Sequences of the tasks recall, brackets, addition and copy.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 #include "core/base/error.h"
@@ -45,6 +46,57 @@ TEST(RecallTask, TargetsAreTheRememberedLetters) {
   }
   EXPECT_GT(questions, kSequences);
   EXPECT_TRUE(longest_delay > batch.ids.dim(1) / 3) << longest_delay;
+}
+
+// Every sum is right; targets are its digits and the space after them.
+TEST(AdditionTask, TargetsAreTheSums) {
+  const Batch batch = make_batch("addition");
+  Index sums = 0;
+  for (Index b = 0; b < kSequences; ++b) {
+    std::string text;
+    for (Index i = 0; i < batch.ids.dim(1); ++i) text += static_cast<char>(batch.ids(b, i));
+    for (std::size_t first = 0; first < text.size();) {
+      const std::size_t plus = text.find('+', first), equals = text.find('=', first);
+      const std::size_t space = text.find(' ', first);
+      if (space == std::string::npos) break;
+      ASSERT_TRUE(plus < equals && equals < space) << text;
+      EXPECT_EQ(std::stol(text.substr(first)) + std::stol(text.substr(plus + 1)),
+                std::stol(text.substr(equals + 1)))
+          << text;
+      for (std::size_t n = first; n < space; ++n) {
+        const std::int32_t expected = n >= equals ? text[n + 1] : -1;
+        EXPECT_EQ(batch.targets(b, static_cast<Index>(n)), expected) << text << " at " << n;
+      }
+      first = space + 1;
+      ++sums;
+    }
+  }
+  EXPECT_GT(sums, 2 * kSequences);
+}
+
+// Source and target have the same letters, of all lengths that fit.
+TEST(CopyTask, TargetsAreTheSources) {
+  const testing::TemporaryFolder folder;
+  TrainingPlan plan = testing::plan_of("copy", folder.path());
+  plan.model.context = 6;
+  const auto instance = task("copy").make(plan);
+  std::set<Index> lengths;
+  for (std::uint64_t step = 0; step < 100; ++step) {
+    const Batch batch = instance->batch(step * 8, 8);
+    const Index length = batch.source.dim(1);
+    ASSERT_EQ(batch.ids.dim(1), length + 1);
+    lengths.insert(length);
+    for (Index b = 0; b < 8; ++b) {
+      EXPECT_EQ(batch.ids(b, Index{0}), 256);
+      EXPECT_EQ(batch.targets(b, length), 256);
+      for (Index i = 0; i < length; ++i) {
+        EXPECT_TRUE(batch.source(b, i) >= 'a' && batch.source(b, i) <= 'z');
+        EXPECT_EQ(batch.targets(b, i), batch.source(b, i));
+        EXPECT_EQ(batch.ids(b, i + 1), batch.source(b, i));
+      }
+    }
+  }
+  EXPECT_EQ(lengths, (std::set<Index>{1, 2, 3, 4, 5}));
 }
 
 // Compares the targets with a stack of open brackets.

@@ -92,8 +92,9 @@ TEST(Task, RejectsIncompatibleModels) {
       EXPECT_TRUE(is_compatible || message.starts_with("model.")) << message;
     }
   }
-  // text, repeat, recall and brackets are compatible with one another's models.
-  EXPECT_EQ(compatible_count, static_cast<int>(tasks().size()) + 4 * 3);
+  // text, repeat, recall, brackets and addition are compatible with one another's models, and so
+  // are numbers and copy.
+  EXPECT_EQ(compatible_count, static_cast<int>(tasks().size()) + 5 * 4 + 2);
   // Without a causal mask, a model sees the next token, which is its target.
   for (const char* task : {"text", "repeat", "numbers"}) {
     TrainingPlan non_causal_plan = testing::plan_of(task, folder.path());
@@ -111,7 +112,7 @@ TEST(Task, RejectsIncompatibleModels) {
   EXPECT_NE(plan_error(numbers_plan).find("at least 7 tokens"), std::string::npos)
       << plan_error(numbers_plan);
   numbers_plan.text = {"a.txt"};
-  EXPECT_NE(plan_error(numbers_plan).find("generates its numbers"), std::string::npos);
+  EXPECT_NE(plan_error(numbers_plan).find("generates its pairs"), std::string::npos);
   TrainingPlan image_plan = testing::plan_of("image", folder.path());
   image_plan.sequence = 4;
   EXPECT_NE(plan_error(image_plan).find("sequence: expected 0"), std::string::npos);

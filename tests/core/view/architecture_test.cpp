@@ -156,6 +156,13 @@ TEST(ArchitectureView, NamesPartsOfEveryArchitecture) {
       {R"({"type": "rnn_attention", "score": "additive", "start": 0})",
        {"Recurrent cell", "Attention", "additive score", "Combine", "Encoder"}},
       {R"({"type": "rnn_attention", "score": "none", "start": 0})", {"Recurrent cell", "Linear"}},
+      {R"({"type": "rnn_attention", "bidirectional": true, "start": 0})",
+       {"Forward cell", "Backward cell", "Attention", "dot-product score"}},
+      {R"({"type": "universal_encoder_decoder", "encoder_layers": 1, "steps": 6, "halting": "act",
+           "transition": "separable_convolution", "start": 0})",
+       {"Encoder", "Decoder", "Cross-attention", "up to T = 6", "Halting", "Separable"}},
+      {R"({"type": "recurrent", "steps": 6, "halting": "act"})",
+       {"Recurrent cell", "up to T = 6", "Halting", "Tokens"}},
       {R"({"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 8})",
        {"Return to go", "State", "Action", "+ time", "Actions", "Next action"}}};
   std::vector<std::string> tested{"decoder"};

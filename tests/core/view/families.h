@@ -31,6 +31,8 @@ inline const std::vector<Family>& families() {
       {"decoder-masked", {1, 7, 4, 9, 2, 6, 13}},
       {"encoder_decoder-sinusoidal", {7, 0, 9, 7, 0, 16, 8}, {1, 5, 2, 4, 3}},
       {"rnn_attention-additive", {5, 14, 12, 2, 9}},
+      {"universal_encoder_decoder-act", {7, 0, 9, 7, 0, 16, 8}, {1, 5, 2, 4, 3}},
+      {"recurrent-act", {16, 4, 0, 13, 2, 3, 12, 6}},
       {"image", {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1}},
   };
   return list;

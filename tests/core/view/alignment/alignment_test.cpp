@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/figure/plain_text.h"
 #include "core/lesson/claim.h"
+#include "core/model/architecture.h"
 #include "core/view/alignment/alignment_words.h"
 #include "core/view/export/picture.h"
 #include "tests/core/experiment/tasks.h"
@@ -137,6 +138,17 @@ TEST(Alignment, ExplainsMissingAlignment) {
   set_view_value(session.view, "alignment", "of", std::string("head"));
   session.view.layer = 7;
   EXPECT_NE(layout_of(ViewedRun(session)).refusal.find("No layer 7"), std::string::npos);
+}
+
+// Without attention there is no alignment, and the message names a model that has one.
+TEST(Alignment, ExplainsMissingAttention) {
+  Session session = testing::alignment_session("rnn_attention-dot");
+  session.run.structure.architecture = choice_from_json(
+      architecture, Json::parse(R"({"type": "rnn_attention", "score": "none", "start": 1})"), "");
+  const ViewedRun viewed(session);
+  EXPECT_TRUE(layout_of(viewed).refusal.starts_with("This model has no attention"));
+  EXPECT_TRUE(shows_text(layout_of(viewed).list, "numbers-additive"));
+  EXPECT_NE(view("alignment").objection(*viewed.trace), "");
 }
 
 TEST(Alignment, WritesEveryFileFormat) {

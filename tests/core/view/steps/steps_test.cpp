@@ -4,6 +4,7 @@
 
 #include "core/analysis/halting.h"
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
 #include "tests/support/case_run.h"
 #include "tests/support/synthetic.h"
 
@@ -80,6 +81,58 @@ TEST(Steps, ExplainMissingHalting) {
   EXPECT_EQ(view("steps").objection(without_steps), "This model has no recurrence over depth.");
   const testing::ViewInputFixture fixture(without_steps, {});
   EXPECT_THROW(view("steps").data(fixture.input), InputError);
+}
+
+ViewLayout graph_of(const Trace& trace, ViewSettings settings = {}) {
+  settings.id = "steps";
+  set_view_value(settings, "steps", "picture", std::string("graph"));
+  LayoutOptions options;
+  options.settings = settings;
+  return lay_out_view(trace, "steps", options);
+}
+
+// Each sub-step has its probability and its weight; weights and remainder sum to 1.
+TEST(Steps, ComputationGraphShowsSubSteps) {
+  const auto trace = testing::run_case("recurrent-act", {16, 4, 0});
+  const HaltingRecord record = halting_of(*trace);
+  const ViewLayout layout = graph_of(*trace);
+  EXPECT_EQ(layout.refusal, "");
+  EXPECT_EQ(testing::layout_error(layout.list), "");
+  const std::string drawn_text = all_text(layout.list);
+  Index sub_steps = 0;
+  for (Index i = 0; i < record.length(); ++i) {
+    const Index last = record.steps[static_cast<std::size_t>(i)];
+    sub_steps += last;
+    for (Index n = 0; n < last; ++n) {
+      const std::string h = "h " + fixed(static_cast<double>(record.probability(i, n)), 2);
+      EXPECT_NE(drawn_text.find(h), std::string::npos) << h;
+    }
+    const std::string r = "R " + fixed(record.remainder[static_cast<std::size_t>(i)], 2);
+    EXPECT_NE(drawn_text.find(r), std::string::npos) << r;
+  }
+  const auto states = std::ranges::count_if(
+      layout.list.items, [](const Item& item) { return std::holds_alternative<HeatMap>(item); });
+  EXPECT_EQ(states, sub_steps + record.length());  // and the means
+  EXPECT_EQ(layout.hit(Point{layout.list.width / 2, layout.list.height / 2})->query, 1);
+}
+
+TEST(Steps, ComputationGraphNeedsRecurrentModel) {
+  const auto trace = testing::run_case("universal-act", kIds);
+  EXPECT_TRUE(graph_of(*trace).refusal.starts_with("This model has no recurrent cell"));
+}
+
+// Source and target tokens of an encoder-decoder have steps of their own.
+TEST(Steps, ShowSelectedStack) {
+  const auto trace =
+      testing::run_case("universal_encoder_decoder-act", {7, 0, 9, 7, 0, 16, 8}, {1, 5, 2, 4, 3});
+  for (const auto& [stack, count] : {std::pair{Stack::Encoder, Index{7}}, {Stack::Decoder, 5}}) {
+    ViewSettings settings;
+    settings.part.stack = stack;
+    const testing::ViewInputFixture fixture(*trace, settings);
+    const ViewData data = view("steps").data(fixture.input);
+    EXPECT_EQ(data.matrices[0].values.dim(0), count);
+    EXPECT_EQ(halting_of(*trace, stack).length(), count);
+  }
 }
 
 TEST(Steps, ExportProbabilitiesAndCosts) {

@@ -1,0 +1,18 @@
+// Computation graph of a recurrent network with adaptive computation time, unrolled over the tokens
+// of the text (Graves, 2016, arXiv:1603.08983, figure 1).
+#pragma once
+
+#include "core/analysis/halting.h"
+#include "core/view/view.h"
+
+namespace attnscope {
+
+// True if the run recorded the states of its sub-steps, which only recurrent networks do.
+bool has_sub_steps(const Trace& trace);
+
+// Columns are tokens. In each, sub-steps stand above one another: the state as a strip, with the
+// probability of halting. Lines lead from them to their mean, as thick as their weights, and from
+// the mean to the first sub-step of the next token. Requires has_sub_steps() and halts().
+ViewLayout lay_out_computation_graph(const ViewInput& input, const HaltingRecord& record);
+
+}  // namespace attnscope
