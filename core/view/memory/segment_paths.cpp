@@ -162,8 +162,9 @@ class Lattice {
           page_.add(
               FilledBox{box, slot_colour(is_own ? KeyKind::Token : KeyKind::Memory), size / 2});
         } else {
-          page_.add(FilledBox{box, page_.theme().background, size / 2});
-          page_.add(OutlinedBox{box, page_.theme().line, 1});
+          page_.add(FilledBox{{x_of(token) - size / 4, y_of(level) - size / 4, size / 2, size / 2},
+                              page_.theme().faint_text,
+                              size / 4});
         }
       }
     }
