@@ -1,6 +1,7 @@
 #include "core/analysis/recurrence.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include "core/analysis/matrices.h"
 
@@ -47,7 +48,13 @@ Recurrence recurrence_of(const AttentionTap& tap, Index head) {
   Recurrence result{head_rows(extra.at("features.q"), head),
                     head_rows(extra.at("features.k"), head),
                     head_rows(v, head * v.dim(0) / heads),
+                    {},
+                    {},
                     {}};
+  if (extra.contains("features.rotated_k")) {
+    result.plain_q = std::exchange(result.q, head_rows(extra.at("features.rotated_q"), head));
+    result.plain_k = std::exchange(result.k, head_rows(extra.at("features.rotated_k"), head));
+  }
   if (const auto gates = extra.find("rfa.gate"); gates != extra.end()) {
     for (Index t = 0; t < result.length(); ++t) {
       result.gates.push_back(static_cast<double>(gates->second(head, t)));
@@ -70,11 +77,11 @@ RecurrentStep recurrent_step(const Recurrence& recurrence, Index t) {
     step.counts[index] = factor;
     const Eigen::VectorXd key = factor * row_of(recurrence.k, j);
     (j == t ? update : decayed_state).noalias() += key * row_of(recurrence.v, j).transpose();
-    z += key;
+    z += recurrence.is_rotated() ? Eigen::VectorXd(factor * row_of(recurrence.plain_k, j)) : key;
   }
   const RowMatrix state = decayed_state + update;
   const Eigen::VectorXd query = row_of(recurrence.q, t);
-  const double sum = query.dot(z);
+  const double sum = (recurrence.is_rotated() ? row_of(recurrence.plain_q, t) : query).dot(z);
   step.before = tensor_of(decayed_state);
   step.added = tensor_of(update);
   step.after = tensor_of(state);

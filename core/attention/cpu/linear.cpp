@@ -10,6 +10,14 @@ namespace {
 
 constexpr Index products_per_step = Index{1} << 24;  // between cancellation checks
 
+// True if the part's scores are q . k and its only other ingredient is v.
+bool has_plain_products(const Part& part) {
+  return part.source == Source::Product && part.q.defined() && part.k.defined() &&
+         part.scale == 1 && !part.relu && part.products.empty() && !part.query_rows &&
+         part.key_rows.empty() && part.scaled_biases.empty() && !part.bias && !part.factor &&
+         part.score_cap == 0 && !part.value_rows;
+}
+
 bool sees_growing_prefixes(const Pattern& pattern) {
   for (Index head = 0; head < pattern.heads(); ++head) {
     std::int32_t previous_end = 0;
@@ -32,7 +40,10 @@ bool sees_growing_prefixes(const Pattern& pattern) {
 class LinearRows {
  public:
   explicit LinearRows(const Prepared& prepared)
-      : p_(prepared), f_(prepared.key_size), m_(prepared.value_size + 1) {}
+      : p_(prepared),
+        f_(prepared.key_size),
+        m_(prepared.value_size + 1),
+        is_ratio_(prepared.part.normaliser == Normaliser::FeatureRatio) {}
 
   void forward(Index pair, PartResult& result);
   void backward(Index pair, const PartResult& result, const Tensor& d_output, Gradients& gradients);
@@ -53,6 +64,12 @@ class LinearRows {
   }
   Index blocks() const { return (p_.queries + block_rows - 1) / block_rows; }
 
+  // 1 / l_i of a ratio, 1 of plain sums.
+  float factor(float sum) const {
+    if (!is_ratio_) return 1;
+    return sum == 0 ? 0 : 1 / sum;
+  }
+
   void extend_values(Index pair);
   void add_keys(Index pair, Index first, Index last);
   void transpose_state();
@@ -64,6 +81,7 @@ class LinearRows {
 
   const Prepared& p_;
   const Index f_, m_;          // number of features, size of v~
+  const bool is_ratio_;        // false: output_i = q_i S without the division by l_i
   std::vector<float> values_;  // v~  [L_k, m]
   std::vector<float> state_;   // [f, m]
   std::vector<float> w_;       // weights of pairs    [rows, last - common]
@@ -134,10 +152,9 @@ void LinearRows::forward(Index pair, PartResult& result) {
     for (Index r = 0; r < b.rows; ++r) {
       const Index row = pair * p_.queries + b.row + r;
       const float* from = rows_.data() + r * m_;
-      const float sum = from[m_ - 1];
-      const float factor = sum == 0 ? 0 : 1 / sum;
+      const float sum = from[m_ - 1], row_factor = factor(sum);
       float* to = result.output.data() + row * (m_ - 1);
-      std::transform(from, from + m_ - 1, to, [factor](float x) { return x * factor; });
+      std::transform(from, from + m_ - 1, to, [row_factor](float x) { return x * row_factor; });
       if (result.log_sum_exp.defined()) result.log_sum_exp[row] = sum;
     }
   }
@@ -152,12 +169,12 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
   resize_numbers(g_, p_.queries * m_);
   for (Index i = 0; i < p_.queries; ++i) {
     const Index row = pair * p_.queries + i;
-    const float sum = result.log_sum_exp[row];
-    const float factor = sum == 0 ? 0 : 1 / sum;
+    const float row_factor = is_ratio_ ? factor(result.log_sum_exp[row]) : 1;
     const float* d = d_output.data() + row * size;
     float* g = g_.data() + i * m_;
-    std::transform(d, d + size, g, [factor](float x) { return x * factor; });
-    g[size] = -factor * p_.kernels.dot(d, result.output.data() + row * size, size);
+    std::transform(d, d + size, g, [row_factor](float x) { return x * row_factor; });
+    g[size] =
+        is_ratio_ ? -row_factor * p_.kernels.dot(d, result.output.data() + row * size, size) : 0.0F;
   }
   const Index kv = p_.key_head(pair);
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
@@ -236,8 +253,9 @@ void LinearRows::key_gradients(Index pair, Index first, Index last, float* d_k, 
 }  // namespace
 
 bool is_linear(const Part& part) {
-  return part.normaliser == Normaliser::FeatureRatio && part.v.defined() &&
-         sees_growing_prefixes(*part.pattern);
+  const bool has_sums = part.normaliser == Normaliser::FeatureRatio ||
+                        (part.normaliser == Normaliser::None && has_plain_products(part));
+  return has_sums && part.v.defined() && sees_growing_prefixes(*part.pattern);
 }
 
 void forward_linear(const Prepared& prepared, PartResult& result) {

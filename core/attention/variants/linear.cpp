@@ -18,10 +18,14 @@ Features elu_plus_one(const Var& x) {
 
 OperationResult evaluate_linear(const OperationInput& original, Backend& backend,
                                 const ResultRequest& wanted) {
-  const OperationInput input = rotate_input(original);
+  const bool rotates_features =
+      has_rotation(original) && original.variant.values.choice("rotation") == "after";
+  const OperationInput input = rotates_features ? original : rotate_input(original);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Features q_features = elu_plus_one(input.q), k_features = elu_plus_one(k);
-  OperationResult result = run_features(input, q_features, k_features, backend, wanted);
+  OperationResult result = rotates_features
+                               ? run_rotated(input, q_features, k_features, backend, wanted)
+                               : run_features(input, q_features, k_features, backend, wanted);
   if (wants_report(wanted)) add_features(result, q_features, k_features, input.heads);
   return result;
 }
@@ -38,7 +42,8 @@ Variant linear_variant() {
       "If the weight of a pair is a product of features of the query and of the key, the sum over "
       "keys is computed once for all queries, or carried along as a running sum: attention becomes "
       "a recurrent network with a matrix as its state. The weights shown are implied; they are "
-      "flatter than those of a softmax.";
+      "flatter than those of a softmax. With RoPE, features are rotated after φ, as in RoFormer: "
+      "weights then depend on distances alone, may be negative, and need not sum to 1.";
   v.source = "Katharopoulos et al., 2020, Transformers are RNNs, arXiv:2006.16236";
   v.complexity = "O(L·d²)";
   v.cost.growth = {.power = 1};
@@ -48,13 +53,24 @@ Variant linear_variant() {
   v.cost.head = [](const CostInput& in) { return feature_cost(in, in.key_size, 0); };
   v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
   v.encodings.pairs_refusal = "never forms scores of pairs";
-  v.parameters = {{.key = "feature",
-                   .symbol = "φ",
-                   .label = "Features",
-                   .help = "Feature map of queries and keys.",
-                   .kind = Parameter::Kind::Choice,
-                   .initial = std::string("elu"),
-                   .choices = {"elu"}}};
+  v.parameters = {
+      {.key = "feature",
+       .symbol = "φ",
+       .label = "Features",
+       .help = "Feature map of queries and keys.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("elu"),
+       .choices = {"elu"}},
+      {.key = "rotation",
+       .symbol = "",
+       .label = "Rotation (RoPE)",
+       .help = "Order of RoPE and the feature map. After it (RoFormer, equation 19), the "
+               "numerator is rotated and weights depend on distances alone. Before it, "
+               "weights are positive and sum to 1, but change when all positions shift.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("before"),
+       .illustrative_default = [](Index) -> Value { return std::string("after"); },
+       .choices = {{"before", "before the feature map"}, {"after", "after the feature map"}}}};
   v.evaluate = evaluate_linear;
   return v;
 }

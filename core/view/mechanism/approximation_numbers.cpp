@@ -40,9 +40,10 @@ Mix mix_of(const HeadInput& in) {
     return {head_plane(in.tap.result.extra.at("linformer.projection"), in.head), true};
   }
   const Part* part = in.tap.result.part.get();
-  if (part == nullptr || part->normaliser != Normaliser::FeatureRatio || !part->k.defined()) {
-    return {};
-  }
+  const bool has_features =
+      part != nullptr && part->k.defined() &&
+      (part->normaliser == Normaliser::FeatureRatio || has_extra(in.tap, "features.rotated_k"));
+  if (!has_features) return {};
   const Tensor& features = part->k.value();  // [h, L, m]
   const Index head = features.dim(0) == 1 ? 0 : in.head;
   Tensor values({features.dim(2), features.dim(1)});

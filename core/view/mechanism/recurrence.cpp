@@ -118,7 +118,9 @@ void draw_vertical(Page& page, const Box& matrix, bool is_left, const Tensor& nu
   const Box box{is_left ? matrix.x - gap - width : matrix.right() + gap, matrix.y, width,
                 matrix.height};
   draw_panel(page, box, numbers.reshaped({numbers.size(), 1}), range);
-  page.text({box.x + width / 2, box.y - 0.6 * em}, name, page.small(), Align::Middle);
+  const bool is_wide = page.width_of(name, page.small()) > 2 * width;  // would reach the matrix
+  page.text({is_wide ? box.right() : box.x + width / 2, box.y - 0.6 * em}, name, page.small(),
+            is_wide ? Align::End : Align::Middle);
 }
 
 void draw_horizontal(Page& page, const Box& matrix, bool is_above, const Tensor& numbers,
@@ -162,17 +164,22 @@ void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& wo
   };
   draw_title(plan.old_state, {is_gated ? "g · state before" : "state before", "before"});
   const std::string range_text = ", to ±" + brief(range_of_numbers(page, plan.step.added).most, 2);
-  draw_title(plan.added, {(is_gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v") + range_text,
+  draw_title(plan.added, {(is_gated                       ? "(1 − g) φ(k) ⊗ v"
+                           : plan.recurrence.is_rotated() ? "added: Rφ(k) ⊗ v"
+                                                          : "added: φ(k) ⊗ v") +
+                              range_text,
                           "added" + range_text, "added"});
   draw_title(plan.new_state, {"state now", "now"});
   draw_panel(page, plan.old_state, plan.step.before, plan.states);
   const ColourRange added = range_of_numbers(page, plan.step.added);
   draw_panel(page, plan.added, plan.step.added, added);
   draw_panel(page, plan.new_state, plan.step.after, plan.states);
-  draw_vertical(page, plan.added, true, row_at(plan.recurrence.k, plan.t), plan.keys, "φ(k)");
+  const bool is_rotated = plan.recurrence.is_rotated();
+  draw_vertical(page, plan.added, true, row_at(plan.recurrence.k, plan.t), plan.keys,
+                is_rotated ? "Rφ(k)" : "φ(k)");
   draw_horizontal(page, plan.added, true, row_at(plan.recurrence.v, plan.t), plan.values, "v");
   draw_vertical(page, plan.new_state, true, row_at(plan.recurrence.q, plan.t), plan.queries,
-                "φ(q)");
+                is_rotated ? "Rφ(q)" : "φ(q)");
   draw_vertical(page, plan.new_state, false, plan.step.z, range_of_numbers(page, plan.step.z), "z");
   draw_horizontal(page, plan.new_state, false, plan.step.output, plan.values, "output");
   const double middle = plan.old_state.y + plan.old_state.height / 2;

@@ -12,9 +12,11 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kLength = 13;
 
+constexpr const char* kRotated = R"({"type": "linear", "rotation": "after"})";
+
 Trace trace_of(const char* variant, bool causal = true, Index kv_heads = 2) {
   return testing::run_model({.variant = variant,
-                             .encoding = "none",
+                             .encoding = variant == kRotated ? "rope" : "none",
                              .length = kLength,
                              .kv_heads = kv_heads,
                              .causal = causal});
@@ -28,10 +30,11 @@ Tensor row_of(const Tensor& rows, Index head, Index t) {
 
 // The recurrent form reproduces the output and weights of the operation.
 TEST(Recurrence, MatchesOutputsAndWeightsOfTheOperation) {
-  for (const char* variant : {R"({"type": "linear"})", R"({"type": "rfa", "features": 9})",
-                              R"({"type": "rfa", "features": 9, "gate": true})",
-                              R"({"type": "performer", "features": 12})",
-                              R"({"type": "performer", "features": 40, "kind": "trig"})"}) {
+  for (const char* variant :
+       {R"({"type": "linear"})", kRotated, R"({"type": "rfa", "features": 9})",
+        R"({"type": "rfa", "features": 9, "gate": true})",
+        R"({"type": "performer", "features": 12})",
+        R"({"type": "performer", "features": 40, "kind": "trig"})"}) {
     for (const Index kv_heads : {1, 2}) {
       const Trace trace = trace_of(variant, true, kv_heads);
       for (const AttentionTap& tap : trace.attention) {
@@ -61,7 +64,7 @@ TEST(Recurrence, MatchesOutputsAndWeightsOfTheOperation) {
 }
 
 TEST(Recurrence, LastStateMatchesTheReportedState) {
-  for (const char* variant : {"linear", R"({"type": "rfa", "features": 9, "gate": true})",
+  for (const char* variant : {"linear", kRotated, R"({"type": "rfa", "features": 9, "gate": true})",
                               R"({"type": "performer", "features": 12})"}) {
     const Trace trace = trace_of(variant);
     const AttentionTap& tap = trace.attention[1];

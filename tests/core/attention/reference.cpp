@@ -271,6 +271,10 @@ void PartBuilder::add_normalisers() {
   Part part = plain_part();
   part.normaliser = Normaliser::None;
   add("no normaliser", part);
+  part.scale = 1;  // the form with running sums
+  add("plain sums", part);
+  part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
+  add("causal plain sums", part);
   part = plain_part(2);
   part.q = random_var({pairs, queries_, key_size}, 0.1);
   part.k = random_var({batch * 2, queries_, key_size}, 0.1);

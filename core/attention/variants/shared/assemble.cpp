@@ -94,16 +94,34 @@ void apply_encoding(Part& part, const OperationInput& input, bool causal) {
   if (e.apply) e.apply(part, encoding_context(input, causal));
 }
 
+bool has_rotation(const OperationInput& input) {
+  return static_cast<bool>(encoding(input.encoding.id).rotate);
+}
+
+namespace {
+
+// Absolute positions from the origin on; empty if the origin is 0.
+std::vector<std::int32_t> origin_positions(const OperationInput& input, Index count) {
+  return input.origin > 0 ? positions_from(input.origin, count) : std::vector<std::int32_t>{};
+}
+
+}  // namespace
+
+Var rotate_queries(const OperationInput& input, const Var& x) {
+  const std::vector<std::int32_t> positions =
+      input.origin > 0 ? origin_positions(input, x.dim(1)) : input.positions;
+  return encoding(input.encoding.id).rotate(x, positions, encoding_context(input, input.causal));
+}
+
+Var rotate_keys(const OperationInput& input, const Var& x) {
+  const std::vector<std::int32_t> positions = origin_positions(input, x.dim(1));
+  return encoding(input.encoding.id).rotate(x, positions, encoding_context(input, input.causal));
+}
+
 OperationInput rotate_input(OperationInput input) {
-  const Encoding& e = encoding(input.encoding.id);
-  if (!e.rotate) return input;
-  const EncodingContext context = encoding_context(input, input.causal);
-  // Rotates by absolute positions, because features depend on them, unlike products of q and k.
-  const std::vector<std::int32_t> origin_positions =
-      input.origin > 0 ? positions_from(input.origin, input.k.dim(1)) : std::vector<std::int32_t>{};
-  const Var q = e.rotate(input.q, input.origin > 0 ? origin_positions : input.positions,
-                         context);                             // [B h, L_q, d_k]
-  const Var k = e.rotate(input.k, origin_positions, context);  // [B h_kv, L_k, d_k]
+  if (!has_rotation(input)) return input;
+  const Var q = rotate_queries(input, input.q);  // [B h, L_q, d_k]
+  const Var k = rotate_keys(input, input.k);     // [B h_kv, L_k, d_k]
   input.q = q;
   input.k = k;
   return input;

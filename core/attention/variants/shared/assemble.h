@@ -24,8 +24,14 @@ Part plain_part(const OperationInput& input, Pattern pattern);
 // Adds the ingredients of the pair encoding, if any.
 void apply_encoding(Part& part, const OperationInput& input, bool causal);
 
-// Copy of `input`, with q and k rotated if the encoding is a rotation, for variants that transform
-// q and k before scoring. Keys have positions origin, origin + 1, ...
+// True if the encoding's only effect is a rotation of queries and keys.
+bool has_rotation(const OperationInput& input);
+// Rotates rows x [N, L, e] by the absolute positions of the queries, or of the keys at origin,
+// origin + 1, ... Features of rotated vectors depend on absolute positions, unlike products.
+Var rotate_queries(const OperationInput& input, const Var& x);
+Var rotate_keys(const OperationInput& input, const Var& x);
+// Copy of `input`, with q and k rotated if has_rotation(), for variants that transform q and k
+// before scoring.
 OperationInput rotate_input(OperationInput input);
 
 // w·x_i + b for each head, from the weights with names `w` [h, d] and `b` [h].  [B h, L]

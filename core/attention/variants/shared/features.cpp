@@ -51,8 +51,8 @@ bool has_cancellation(const Part& part, const Tensor& sums) {
   return false;
 }
 
-Index weight_count(const Part& part) {
-  return part.batch * part.heads * part.queries() * part.keys();
+Index weight_count(const OperationInput& input) {
+  return input.batch * input.heads * query_count(input) * key_count(input);
 }
 
 // Part with values and S_i; the caller sets q and k, or logits.
@@ -87,7 +87,7 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   OperationResult result = run_part(part, backend, wanted_with_sums);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
   const bool wants_weights = wanted.attention || wanted.device_attention;
-  const bool is_inexact = q.exact_mantissa && wants_weights && weight_count(part) <= kMaxExact &&
+  const bool is_inexact = q.exact_mantissa && wants_weights && weight_count(input) <= kMaxExact &&
                           has_cancellation(part, result.log_sum_exp);
   if (!is_inexact && (!has_exponents || is_in_range(result))) {
     if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
@@ -98,16 +98,18 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   return result;
 }
 
+void check_pair_count(const OperationInput& input) {
+  if (weight_count(input) <= kMaxWeights) return;
+  throw InputError("q: features beyond the range of float32: expected at most " +
+                   std::to_string(kMaxWeights) +
+                   " weights to store, or smaller queries and keys, found " +
+                   std::to_string(weight_count(input)));
+}
+
 OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const ResultRequest& wanted) {
+  check_pair_count(input);
   Part part = feature_part(input);
-  if (weight_count(part) > kMaxWeights) {
-    throw InputError("q: features beyond the range of float32: expected at most " +
-                     std::to_string(kMaxWeights) +
-                     " weights to store, or smaller queries and keys, "
-                     "found " +
-                     std::to_string(weight_count(part)));
-  }
   part.logits = feature_weights(q, k, part.pattern, part.heads);  // [B h, L_q, L_k]
   part.source = Source::Logits;
   part.normaliser = Normaliser::None;

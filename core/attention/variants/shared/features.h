@@ -27,9 +27,20 @@ struct Features {
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const ResultRequest& wanted);
 
-// Always computes weights pair by pair. Throws InputError if there are too many pairs.
+// Throws InputError if there are too many pairs to store a weight for each.
+void check_pair_count(const OperationInput& input);
+// Always computes weights pair by pair. Calls check_pair_count().
 OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const ResultRequest& wanted);
+
+// Rotates features by position, after the feature map (Su et al., 2021, RoFormer, equation 19):
+//   output_i = Σ_j (R_i φ(q_i))·(R_j φ(k_j)) v_j / Σ_j φ(q_i)·φ(k_j)
+// The denominator is not rotated, so that it stays positive; weights may be negative and need not
+// sum to 1. Both sums are running sums; weights are computed pair by pair if the denominators leave
+// the range of float32. Calls add_state() and adds the rotated features, "features.rotated_q" and
+// "features.rotated_k" [h, L, D], if wants_report(). Requires has_rotation().
+OperationResult run_rotated(const OperationInput& input, const Features& q, const Features& k,
+                            Backend& backend, const ResultRequest& wanted);
 
 // True if more than the output is requested.
 bool wants_report(const ResultRequest& wanted);
