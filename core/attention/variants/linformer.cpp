@@ -85,8 +85,9 @@ Tensor implied_weights(const OperationInput& input, const Tensor& attention, Ind
   return concat(pair_weights, 0).value();
 }
 
-OperationResult evaluate_linformer(const OperationInput& input, Backend& backend,
+OperationResult evaluate_linformer(const OperationInput& original, Backend& backend,
                                    const ResultRequest& wanted) {
+  const OperationInput input = rotate_input(original);
   const Values& values = input.variant.values;
   const Index length = key_count(input), count = row_count(values);
   // Windows beyond the end of the text have no keys.
@@ -103,6 +104,8 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   part.v =
       shorten_rows(input, repeat_heads(input.v, input.heads, input.kv_heads), value_weight(values));
   part.split.clear();
+  part.pos_q.clear();
+  part.pos_k.clear();
   OperationResult result = run_part(std::move(part), backend, wanted);
   if (wanted.attention && !has_projection(values, "max")) {
     result.extra["implied"] = implied_weights(input, result.attention, length);
@@ -178,21 +181,25 @@ Variant linformer_variant() {
       "Attention maps are nearly of low rank, so keys and values are first reduced to k rows, by a "
       "learned projection, by means or maxima of windows, or by a convolution. The map has k "
       "columns for any text length; for linear modes the weights on the tokens themselves are "
-      "implied.";
+      "implied. Later layers have maps of lower rank and may have a smaller k. RoPE rotates keys "
+      "before E mixes them.";
   v.source = "Wang et al., 2020, Linformer, arXiv:2006.04768";
   v.complexity = "O(L·k·d)";
   v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
                      values.set("k", std::min<Index>(128, length));
                    }};
-  v.causality.refusal = "a projected key mixes earlier and later positions";
+  v.causality.refusal =
+      "each projected key mixes tokens of the whole text, so that no mask over the k columns hides "
+      "later tokens; Linformer is for encoders";
   v.inputs.cross = true;
+  v.encodings.accepts_rotary = true;
   v.encodings.accepts_pairs = v.scores.has_terms = never;
   v.encodings.pairs_refusal = "scores keys that are mixed from many positions";
   v.parameters = {
       {.key = "k",
        .symbol = "k",
        .label = "Rows",
-       .help = "Number of remaining keys and values.",
+       .help = "Number of remaining keys and values. May differ by layer, as head groups.",
        .required = true,
        .initial = Index{8},
        .illustrative_default = [](Index length) -> Value { return fraction_of_length(length, 4); },
@@ -208,9 +215,10 @@ Variant linformer_variant() {
       {.key = "share",
        .symbol = "",
        .label = "Shared by",
-       .help = "Sharing of projections: E and F for all heads of the layer (headwise in the paper), "
-               "for each head, or one matrix for keys and values of all heads (key-value). One "
-               "matrix for all layers (layerwise) is not available.",
+       .help =
+           "Sharing of projections: E and F for all heads of the layer (headwise in the paper), "
+           "for each head, or one matrix for keys and values of all heads (key-value). One "
+           "matrix for all layers (layerwise) is not available.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("layer"),
        .choices = {
