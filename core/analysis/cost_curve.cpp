@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/analysis/cost.h"
+#include "core/attention/causal_order.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
@@ -81,7 +82,7 @@ std::string size_refusal(std::size_t bytes) {
 RunInput prepare(const CostRequest& request, const Variant& v, const Values& values, Index length) {
   RunInput p;
   const Dimensions d = dimensions_at(request, length);
-  const bool causal = request.causal && v.causality.refusal.empty();
+  const bool causal = request.causal && causal_refusal(v, values).empty();
   p.refusal = refusal({v.id, values}, default_encoding(), causal, d, length, length);
   if (!p.refusal.empty()) return p;
   OperationInput& in = p.input;
@@ -355,8 +356,8 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress)
   std::vector<TimePredictor> predictors(request.variants.size());
   for (const CostVariant& entry : request.variants) {
     const Variant& v = variant(entry.choice.id);
-    const bool causal =
-        (request.causal && v.causality.refusal.empty()) || v.causality.by_definition;
+    const bool causal = (request.causal && causal_refusal(v, entry.choice.values).empty()) ||
+                        v.causality.by_definition;
     curves.series.push_back({entry, v.label, causal});
   }
   // A point's share of the progress is proportional to its length.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/causal_order.h"
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/base/error.h"
@@ -81,6 +82,11 @@ bool accepts_score_changes(const Variant& variant) {
   return variant.scores.caps_and_sinks || (variant.pattern && !variant.evaluate);
 }
 
+std::string causal_refusal(const Variant& variant, const Values& values) {
+  const bool has_causal_form = values.has("decoder") && values.flag("decoder");
+  return has_causal_form ? std::string() : variant.causality.refusal;
+}
+
 Choice variant_from_json(const Json& object, std::string_view path) {
   return choice_from_json(variant, object, path);
 }
@@ -140,8 +146,9 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
   } catch (const InputError& error) {
     return error.what();
   }
-  if (causal && !v.causality.refusal.empty()) {
-    return "causal: expected false, found true (" + v.causality.refusal + ")";
+  const std::string causal_reason = causal ? causal_refusal(v, variant_choice.values) : "";
+  if (!causal_reason.empty()) {
+    return "causal: expected false, found true (" + causal_reason + ")";
   }
   if (!v.inputs.cross && queries != keys && queries > 0 && keys > 0) {
     return "k: expected as many keys as queries for " + v.id + ", " + std::to_string(queries) +

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/attention/variants/shared/causal_matching.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/mechanism/mechanism_list.h"
@@ -62,6 +63,35 @@ struct Stage {
   bool has_scores = false;  // true before the first normalisation
 };
 
+// Stages of the causal form, which normalises columns first, over earlier places.
+std::vector<Stage> causal_stages(const HeadInput& in, std::vector<double> logs, const Stage& scores,
+                                 const Tensor& matching) {
+  const Index n = matching.dim(0), rounds = in.tap.variant.values.integer("iterations");
+  const auto weights = [&] {
+    Tensor result = Tensor::zeros({n, n});
+    for (Index place = 0; place < n; ++place) {
+      for (Index block = 0; block < place; ++block) {
+        result(place, block) =
+            static_cast<float>(std::exp(logs[static_cast<std::size_t>(place * n + block)]));
+      }
+    }
+    return result;
+  };
+  std::vector<Stage> stages{scores};
+  normalise_earlier_columns(logs, n);
+  stages.push_back({"columns of round 1", "columns so far sum to 1", weights()});
+  normalise_earlier_rows(logs, n);
+  stages.push_back({"rows of round 1", rounds == 1 ? "then rows" : "then rows do", weights()});
+  if (rounds > 1) {
+    stages.push_back({"matching", "after " + std::to_string(rounds) + " rounds", matching});
+  }
+  return stages;
+}
+
+bool sorts_by_content(const AttentionTap& tap) {
+  return tap.variant.values.choice("sorting") == "content";
+}
+
 std::vector<Stage> matching_stages(const HeadInput& in) {
   const Values& values = in.tap.variant.values;
   const Tensor logits = head_slice(in.tap.result.extra.at("sinkhorn.logits"), in.head);
@@ -75,15 +105,17 @@ std::vector<Stage> matching_stages(const HeadInput& in) {
     }
     return result;
   };
-  std::vector<Stage> stages{{"logits", "scores", logits, true}};
+  const Tensor matching = head_slice(in.tap.result.extra.at("sinkhorn.matching"), in.head);
+  std::vector<Stage> stages{
+      {"logits", sorts_by_content(in.tap) ? "scores of this text" : "scores", logits, true}};
+  if (in.tap.causal) return causal_stages(in, std::move(logs), stages.front(), matching);
   normalise(logs, n, false);
   stages.push_back({"rows of round 1", "rows sum to 1", weights()});
   normalise(logs, n, true);
   stages.push_back(
       {"columns of round 1", rounds == 1 ? "then columns" : "then columns do", weights()});
   if (rounds > 1) {
-    stages.push_back({"matching", "after " + std::to_string(rounds) + " rounds",
-                      head_slice(in.tap.result.extra.at("sinkhorn.matching"), in.head)});
+    stages.push_back({"matching", "after " + std::to_string(rounds) + " rounds", matching});
   }
   return stages;
 }
@@ -92,15 +124,16 @@ struct SinkhornPlan {
   std::vector<Stage> stages;
   std::vector<Box> stage_boxes;   // cells
   Index block = 1;                // tokens per block
-  std::vector<Index> best_block;  // block with the largest weight at each position
+  std::vector<Index> best_block;  // block with the largest weight at each position; -1: none
   KindColours colours;
   TokenStrip text, sorted;
   std::array<Box, 3> sentences;
   MatrixPlot map;
   const Tensor& matching() const { return stages.back().values; }
-  // Token whose key is sorted to the position of token i.
+  // Token whose key is sorted to the position of token i; -1: none.
   Index sorted_token(Index i) const {
-    return best_block[static_cast<std::size_t>(i / block)] * block + i % block;
+    const Index best = best_block[static_cast<std::size_t>(i / block)];
+    return best < 0 ? -1 : best * block + i % block;
   }
 };
 
@@ -108,7 +141,8 @@ std::vector<Index> best_blocks(const Tensor& matching) {
   std::vector<Index> best;
   for (Index place = 0; place < matching.dim(0); ++place) {
     const float* row = matching.data() + place * matching.dim(1);
-    best.push_back(std::max_element(row, row + matching.dim(1)) - row);
+    const Index largest = std::max_element(row, row + matching.dim(1)) - row;
+    best.push_back(row[largest] > 0 ? largest : -1);
   }
   return best;
 }
@@ -137,7 +171,9 @@ void place_stages(const Page& page, const Box& box, SinkhornPlan& plan) {
 Tensor block_row(const std::vector<Index>& tokens, Index block) {
   Tensor row({1, static_cast<Index>(tokens.size())});
   for (Index n = 0; n < row.size(); ++n) {
-    row[n] = static_cast<float>(tokens[static_cast<std::size_t>(n)] / block);
+    const Index token = tokens[static_cast<std::size_t>(n)];
+    row[n] =
+        token < 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(token / block);
   }
   return row;
 }
@@ -258,26 +294,48 @@ void draw_moves(Page& page, const SinkhornPlan& plan, Index marked_place) {
   }
 }
 
+std::vector<std::string> matching_sentences(const AttentionTap& tap) {
+  if (tap.causal) {
+    return {
+        "Match: score of each earlier block of keys (across) for each position (down); columns "
+        "and rows are normalised in turn",
+        "Match earlier blocks (across) to positions (down): rows sum to 1",
+        "Match blocks to positions"};
+  }
+  if (sorts_by_content(tap)) {
+    return {
+        "Match: a network reads each block of the text and scores the blocks of keys (across) for "
+        "its position (down); rows and columns are normalised in turn",
+        "Match: the contents of a block (down) score the blocks of keys (across)",
+        "Match blocks to positions"};
+  }
+  return {
+      "Match: score of each block of keys (across) for each position (down); rows and "
+      "columns are normalised in turn",
+      "Match blocks (across) to positions (down): rows and columns sum to 1",
+      "Match blocks to positions"};
+}
+
 void draw_sinkhorn_steps(Page& page, const SinkhornPlan& plan, const HeadInput& in, Index marked) {
   const Index place = marked / plan.block, best = plan.best_block[static_cast<std::size_t>(place)];
-  const std::string share = percent(static_cast<double>(plan.matching()(place, best)));
-  draw_step(page, plan.sentences[0], 1,
-            {"Match: score of each block of keys (across) for each position (down); rows and "
-             "columns are normalised in turn",
-             "Match blocks (across) to positions (down): rows and columns sum to 1",
-             "Match blocks to positions"});
+  draw_step(page, plan.sentences[0], 1, matching_sentences(in.tap));
+  std::string gets = "Sort: position " + std::to_string(place) + " has no earlier block";
+  if (best >= 0) {
+    gets = "Sort: position " + std::to_string(place) + " gets " +
+           percent(static_cast<double>(plan.matching()(place, best))) + " of block " +
+           std::to_string(best);
+  }
   draw_step(page, plan.sentences[1], 2,
-            {"Sort: each position gets the blocks by their weights; position " +
-                 std::to_string(place) + " gets " + share + " of block " + std::to_string(best),
-             "Sort: position " + std::to_string(place) + " gets " + share + " of block " +
-                 std::to_string(best),
-             "Sort the blocks"});
+            {gets + "; each position gets the blocks by their weights", gets, "Sort the blocks"});
   const std::string name =
       "“" + query_label(in.input.trace, in.tap, marked) + "” (" + std::to_string(marked) + ")";
+  const bool adds_dense = in.tap.variant.values.choice("mixture") == "dense";
   draw_step(page, plan.sentences[2], 3,
             {"Attend: " + name + " attends to its own block, " + std::to_string(place) +
-                 ", and to the block sorted to its position",
-             name + " attends to block " + std::to_string(place) + " and the sorted block",
+                 (best < 0 ? ", alone" : ", and to the block sorted to its position") +
+                 (adds_dense ? "; averaged with full attention" : ""),
+             name + " attends to block " + std::to_string(place) +
+                 (best < 0 ? "" : " and the sorted block"),
              "Attend: own block and sorted one", "Attend"});
 }
 

@@ -31,7 +31,7 @@ TokenAxis reordered(const TokenAxis& axis, const TokenOrder& order) {
   TokenAxis result;
   if (!axis.titles.empty()) result.titles = {axis.titles.back() + ", sorted", axis.titles.back()};
   for (const Index i : order.token) {
-    result.labels.push_back(axis.labels[static_cast<std::size_t>(i)]);
+    result.labels.push_back(i < 0 ? "" : axis.labels[static_cast<std::size_t>(i)]);
   }
   return result;
 }

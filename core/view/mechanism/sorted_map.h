@@ -10,7 +10,8 @@
 
 namespace attnscope {
 
-// A permutation of tokens: the token at each place, and the place of each token.
+// A permutation of tokens: the token at each place, and the place of each token. A token of -1
+// leaves its place empty.
 struct TokenOrder {
   std::vector<Index> token, place;
 };

@@ -22,11 +22,13 @@ std::string kind_label(float kind) {
 void draw_numbers(Page& page, const TokenStrip& strip) {
   const double size = page.small(), height = strip.row_height();
   const double width = strip.cells.width / static_cast<double>(strip.kinds.dim(1));
-  const float max_kind = *std::max_element(strip.kinds.begin(), strip.kinds.end());
+  float max_kind = 0;
+  for (const float kind : strip.kinds) max_kind = std::max(max_kind, std::isnan(kind) ? 0 : kind);
   if (height < 1.2 * size || width < page.width_of(kind_label(max_kind), size) + 0.3 * size) return;
   for (Index row = 0; row < strip.kinds.dim(0); ++row) {
     for (Index n = 0; n < strip.kinds.dim(1); ++n) {
       const float kind = strip.kinds(row, n);
+      if (std::isnan(kind)) continue;
       page.add(Text{{strip.centre(n), strip.cells.y + (static_cast<double>(row) + 0.5) * height},
                     kind_label(kind),
                     ink_on(strip.colours(std::lround(kind))),
@@ -43,6 +45,7 @@ void draw_borders(Page& page, const TokenStrip& strip) {
   if (strip.cells.width < kMinCell * static_cast<double>(strip.kinds.dim(1))) return;
   for (Index row = 0; row < strip.kinds.dim(0); ++row) {
     for (Index n = 1; n < strip.kinds.dim(1); ++n) {
+      if (std::isnan(strip.kinds(row, n - 1)) || std::isnan(strip.kinds(row, n))) continue;
       const Index previous = std::lround(strip.kinds(row, n - 1));
       const Index kind = std::lround(strip.kinds(row, n));
       if (previous == kind || !(strip.colours(previous) == strip.colours(kind))) continue;

@@ -28,7 +28,7 @@ class KindColours {
 struct TokenStrip {
   TokenAxis tokens;                // drawn above the cells if it has labels
   std::vector<std::string> names;  // names of the rows, on the left
-  Tensor kinds;                    // [rows, tokens], integers
+  Tensor kinds;                    // [rows, tokens], integers; NaN: an empty cell
   KindColours colours;
   Box cells{};       // empty if the strip does not fit
   double depth = 0;  // height of the labels above

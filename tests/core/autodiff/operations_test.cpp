@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/attention/attention_operation.h"
+#include "core/attention/variants/shared/causal_matching.h"
 #include "core/attention/variants/shared/feature_weights.h"
 #include "core/attention/variants/shared/gated_sums.h"
 #include "core/autodiff/operations_elementwise.h"
@@ -327,6 +328,9 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
                               feature_weights_case(true, 1)};
   // With a single exponent per query, the exponent cancels in the ratio.
   cases["feature_weights"].back().inert_inputs = {1};
+  cases["causal_matching"] = {
+      unary_case({2, 5, 5}, [](const Var& x) { return causal_matching(x, 3); }),
+      unary_case({1, 4, 4}, [](const Var& x) { return causal_matching(x, 1); })};
   cases["reversible"] = {reversible_case()};
   return cases;
 }

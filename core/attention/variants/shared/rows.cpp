@@ -80,6 +80,20 @@ Parameter seed_parameter() {
           .slider = {.max = 99}};
 }
 
+Parameter decoder_parameter(const char* help) {
+  return {.key = "decoder",
+          .symbol = "",
+          .label = "Decoder",
+          .help = help,
+          .kind = Parameter::Kind::Flag,
+          .initial = false,
+          .illustrative_default = [](Index) -> Value { return true; }};
+}
+
+bool is_decoder(const Values& values) {
+  return values.flag("decoder");
+}
+
 std::string found_text(Index found) {
   return ", found " + std::to_string(found);
 }

@@ -28,6 +28,9 @@ std::string ordinal(Index n);  // "8th", "21st"
 Parameter window_parameter();
 Parameter dilation_parameter();
 Parameter seed_parameter();
+// Flag "decoder": selects the variant's form for causal order. help: describes the form.
+Parameter decoder_parameter(const char* help);
+bool is_decoder(const Values& values);
 // Parameter "block". Its illustrative default is the number of tokens divided by `divisor`.
 Parameter block_parameter(Index initial, Index divisor, double slider_max);
 
