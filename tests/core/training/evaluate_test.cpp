@@ -187,7 +187,7 @@ TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {
     checkpoint.tokenizer = byte_tokenizer();
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7\tsieben\n");
     const Evaluation evaluation = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
-    EXPECT_EQ(evaluation.lines, 2);
+    EXPECT_EQ(total(evaluation.by_length).pairs, 2);
     EXPECT_EQ(evaluation.tally.count(), 14 + 6 + 2);  // including an end token per line
     EXPECT_EQ(evaluation.bytes, 20);
     EXPECT_NEAR(evaluation.loss(), std::log(257), 0.7);  // untrained weights
@@ -244,28 +244,28 @@ TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
 }
 
 TEST(Evaluation, AddsUp) {
-  Evaluation total, addend;
-  EXPECT_TRUE(std::isnan(total.bits_per_byte()) && std::isnan(total.mean_layers()));
+  Evaluation sum, addend;
+  EXPECT_TRUE(std::isnan(sum.bits_per_byte()) && std::isnan(sum.mean_layers()));
   addend.tally.add(Tensor::zeros({1, 2, 4}), IntTensor::from({1, 2}, {1, 0}));
   addend.bytes = 3;
   addend.first_token_nats = std::log(4);
-  addend.lines = 5;
-  addend.matches = 2;
+  addend.by_length[3].pairs = 5;
+  addend.by_length[3].matches = 2;
   addend.layers = 7;
   addend.tokens_with_exits = 2;
-  for (int n = 0; n < 3; ++n) total.add(addend);
-  EXPECT_EQ(total.tally.count(), 6);
-  EXPECT_EQ(total.tally.correct_count(), 3);
-  EXPECT_NEAR(total.tally.nats(), 6 * std::log(4), 1e-5);
-  EXPECT_EQ(total.bytes, 9);
-  EXPECT_NEAR(total.first_token_nats, 3 * std::log(4), 1e-12);
-  EXPECT_EQ(total.lines, 15);
-  EXPECT_EQ(total.matches, 6);
-  EXPECT_EQ(total.layers, 21);
-  EXPECT_EQ(total.tokens_with_exits, 6);
-  EXPECT_NEAR(total.loss(), std::log(4), 1e-6);
-  EXPECT_NEAR(total.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits, nine bytes
-  EXPECT_EQ(total.mean_layers(), 3.5);
+  for (int n = 0; n < 3; ++n) sum.add(addend);
+  EXPECT_EQ(sum.tally.count(), 6);
+  EXPECT_EQ(sum.tally.correct_count(), 3);
+  EXPECT_NEAR(sum.tally.nats(), 6 * std::log(4), 1e-5);
+  EXPECT_EQ(sum.bytes, 9);
+  EXPECT_NEAR(sum.first_token_nats, 3 * std::log(4), 1e-12);
+  EXPECT_EQ(sum.by_length[3].pairs, 15);
+  EXPECT_EQ(sum.by_length[3].matches, 6);
+  EXPECT_EQ(sum.layers, 21);
+  EXPECT_EQ(sum.tokens_with_exits, 6);
+  EXPECT_NEAR(sum.loss(), std::log(4), 1e-6);
+  EXPECT_NEAR(sum.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits, nine bytes
+  EXPECT_EQ(sum.mean_layers(), 3.5);
 }
 
 // Id 0 is an ordinary token whose layers are counted.
@@ -363,8 +363,8 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   Tally tally;
   tally.add(logits, IntTensor::from({1, 3}, {'v', 'i', 7}));
   EXPECT_NEAR(evaluation.loss(), tally.score().loss, 1e-5);
-  EXPECT_EQ(evaluation.matches, 0);
-  EXPECT_EQ(evaluation.lines, 1);
+  EXPECT_EQ(total(evaluation.by_length).matches, 0);
+  EXPECT_EQ(total(evaluation.by_length).pairs, 1);
   // A line counts as exact if all of its tokens, including the end token, are the most likely
   // tokens.
   const auto most_likely_token = [&](Index i) {
@@ -380,7 +380,8 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   if (first > 0 && first < 128 && first != '\t' && first != '\n') {
     checkpoint.end_tokens = {end};
     write_file(folder.path() / "pairs.txt", std::string("24\t") + static_cast<char>(first) + "\n");
-    EXPECT_EQ(evaluate_file(checkpoint, folder.path() / "pairs.txt", {}).matches, 1);
+    EXPECT_EQ(total(evaluate_file(checkpoint, folder.path() / "pairs.txt", {}).by_length).matches,
+              1);
   }
 }
 

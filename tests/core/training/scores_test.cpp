@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/training/evaluate.h"
 #include "core/training/masking.h"
