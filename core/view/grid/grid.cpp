@@ -198,17 +198,17 @@ class Grid {
     const double width = (has_excluded_ ? area.right() : inside_.right()) - area.x;
     const bool has_bars =
         std::ranges::any_of(list_, [](const Thumbnail& t) { return !std::isnan(t.first_token); });
-    const std::string bars =
-        first_token_.is_hidden && has_bars ? "; bar at the left edge: its share in each head" : "";
+    const bool explains_bars = first_token_.is_hidden && has_bars;
+    const std::string bars = explains_bars ? "; bar at the left edge: its share in each head" : "",
+                      bar = explains_bars ? "; bar: its share" : "";
+    const char* const pooled = "max-pooled: each pixel shows its largest weight";
     page_.faint_text(
         {area.x, y},
-        page_.fitting(
-            {note(hidden + reason + bars, "max-pooled: each pixel shows its largest weight"),
-             note(hidden + reason + bars, "max-pooled"),
-             note(hidden + reason + (bars.empty() ? "" : "; bar: its share"), "max-pooled"),
-             note(hidden + (bars.empty() ? "" : "; bar: its share"), "max-pooled"),
-             note(hidden, "max-pooled")},
-            page_.small(), width),
+        page_.fitting({note(hidden + reason + bars, pooled), note(hidden + reason + bar, pooled),
+                       note(hidden + bar, pooled), note(hidden + reason, pooled),
+                       note(hidden + reason + bar, "max-pooled"), note(hidden + bar, "max-pooled"),
+                       note(hidden, "max-pooled")},
+                      page_.small(), width),
         page_.small());
   }
 
