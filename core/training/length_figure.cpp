@@ -1,6 +1,7 @@
 #include "core/training/length_figure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/figure/colour_map.h"
@@ -25,6 +26,10 @@ DisplayList length_picture(const std::vector<ModelTallies>& models, double width
   chart.y_label = "share of sources whose whole target is right";
   chart.width = width;
   chart.height = height;
+  // Numbers of tokens are whole; other ticks have no label.
+  chart.x.text = [](double x) {
+    return x == std::floor(x) ? std::to_string(static_cast<Index>(x)) : std::string();
+  };
   chart.y.least = 0;
   chart.y.most = 1;
   for (std::size_t n = 0; n < models.size(); ++n) {

@@ -118,7 +118,7 @@ bool reads_source(const Trace& trace) {
 
 Refusal refuse_alignment(const Trace& trace) {
   if (!reads_source(trace)) {
-    return {"This model has no source sequence to align a target with",
+    return {"No source to align a target with",
             "Choose a model that maps one sequence to another: an encoder-decoder (“numbers”) or a "
             "recurrent one with attention (“numbers-additive”), and a source such as 24."};
   }
