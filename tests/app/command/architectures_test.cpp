@@ -137,10 +137,19 @@ TEST_F(Architectures, TrainsAndDrawsIngredients) {
   for (const Ingredient& ingredient : ingredients) {
     SCOPED_TRACE(ingredient.options[0] + " " + ingredient.options[1]);
     std::filesystem::remove_all(path("model"));
-    std::vector<std::string> arguments{
-        "train", "--preset",  "induction", "--steps",      "2",  "--width",  "16", "--head-size",
-        "8",     "--heads",   "2",         "--hidden",     "12", "--layers", "2",  "--vocabulary",
-        "64",    "--context", "16",        "--batch-size", "2",  "--quiet",  "-o", path("model")};
+    std::vector<std::string> arguments{"train",     "--preset",
+                                       "induction", "--steps",
+                                       "2",         "--width",
+                                       "16",        "--head-size",
+                                       "8",         "--heads",
+                                       "2",         "--hidden",
+                                       "12",        "--layers",
+                                       "2",         "--vocabulary",
+                                       "256",       "--context",
+                                       "16",        "--batch-size",
+                                       "2",         "--evaluate-batches",
+                                       "1",         "--quiet",
+                                       "-o",        path("model")};
     // An option is given once.
     for (std::size_t n = 0; n < ingredient.options.size(); n += 2) {
       const auto given = std::ranges::find(arguments, ingredient.options[n]);
