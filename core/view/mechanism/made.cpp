@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
 #include "core/view/mechanism/boxes.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/steps.h"
@@ -78,12 +79,50 @@ TokenAxis kernel_axis(const AttentionTap& tap, Index width) {
   return axis;
 }
 
+// Form of the Synthesizer ("factorised_dense"); empty for other variants and for mixtures.
+std::string synthesizer_form(const AttentionTap& tap) {
+  const Values& values = tap.variant.values;
+  if (!values.has("plus") || values.choice("plus") != "none") return "";
+  return values.choice("mode");
+}
+
+bool is_mixture(const AttentionTap& tap) {
+  return tap.variant.values.has("plus") && tap.variant.values.choice("plus") != "none";
+}
+
+// Boxes of a mixture of two forms: their shares, then the softmax.
+std::vector<ChainBox> mixture_chain(const HeadInput& in, const ChainBox& origin, Index query) {
+  const Tensor& alpha = in.tap.result.extra.at("synthesizer.alpha");
+  const Values& values = in.tap.variant.values;
+  const auto term = [&](const char* key, Index n) {
+    const Parameter& parameter = *std::ranges::find(variant(in.tap.variant.id).parameters,
+                                                    std::string(key), &Parameter::key);
+    return percent(static_cast<double>(alpha(in.head, n))) + " " +
+           choice_label(parameter, values.choice(key));
+  };
+  return {origin,
+          {term("mode", 0) + " + " + term("plus", 1)},
+          {"softmax: the weights of row " + std::to_string(query)}};
+}
+
 std::vector<ChainBox> origin_chain(const HeadInput& in, Index query) {
   const AttentionTap& tap = in.tap;
   const std::string position = std::to_string(query);
   const std::string name = "“" + query_label(in.input.trace, tap, query) + "”";
   const std::string width = std::to_string(tap.result.part->logits.value().dim(2));
-  if (weights_from(tap) == WeightsFrom::Token) {
+  const bool is_token = weights_from(tap) == WeightsFrom::Token;
+  if (is_mixture(tap) && tap.result.extra.contains("synthesizer.alpha")) {
+    const std::string origin = is_token ? name + " at place " + position + " only"
+                                        : "position " + position + ", for any text";
+    return mixture_chain(in, {origin, true}, query);
+  }
+  if (is_token) {
+    if (synthesizer_form(tap) == "factorised_dense") {
+      return {{name + " at place " + position + " only", true},
+              {"two small networks map it to A and B"},
+              {"A repeats, each time multiplied by a number of B"},
+              {"softmax: the weights of row " + position}};
+    }
     if (has_kernel(tap)) {
       return {{name + " at place " + position + " only", true},
               {"a matrix maps it to " + width + " numbers"},
@@ -97,7 +136,9 @@ std::vector<ChainBox> origin_chain(const HeadInput& in, Index query) {
   }
   if (is_softmax(tap)) {
     return {{"position " + position + ", for any text", true},
-            {"row " + position + " of a fixed matrix R"},
+            {"row " + position +
+             (synthesizer_form(tap) == "factorised_random" ? " of a product R₁ R₂ᵀ"
+                                                           : " of a fixed matrix R")},
             {"softmax: the weights of row " + position}};
   }
   return {{"position " + position + ", for any text", true},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <span>
 
 #include "core/attention/variant.h"
 #include "core/base/json.h"
@@ -383,6 +384,24 @@ TEST(Equations, HoldForMemoryCompressed) {
                    });
 }
 
+// A decoder attends to compressed keys whose tokens all lie before the query or at it.
+TEST(Equations, HoldForCausalMemoryCompression) {
+  const auto row = [](const TestRun& r, const Tensor& x, const char* name, Index a, Index c) {
+    return combine_rows(r, x, a, 3 * c, 3, [&](Index t) { return r.w(name)(a, t); });
+  };
+  expect_attention(R"({"type": "memory_compressed", "stride": 3, "decoder": true})",
+                   [&](const TestRun& r, Index a, Index i) {
+                     return softmax(
+                         scores(r, a, i, (r.sizes.length + 2) / 3,
+                                [&](Index c) { return row(r, r.input.k.value(), "mc.key", a, c); }),
+                         [i](Index c) { return 3 * c + 2 <= i; });
+                   },
+                   true,
+                   [&](const TestRun& r, Index a, Index c) {
+                     return row(r, r.input.v.value(), "mc.value", a, c);
+                   });
+}
+
 TEST(Equations, HoldForLinformer) {
   for (const std::string mode : {"projection", "mean", "max", "convolution"}) {
     const auto row = [mode](const TestRun& r, const Tensor& x, const char* name, Index a, Index c) {
@@ -423,9 +442,10 @@ TEST(Equations, HoldForLinformer) {
 
 TEST(Equations, HoldForSharedLinformerProjections) {
   for (const std::string share : {"head", "key_value"}) {
-    const auto row = [share](const TestRun& r, const Tensor& x, const char* name, Index a,
-                             Index c) {
-      const Tensor& w = r.w(share == "key_value" ? "lin.e" : name);
+    const bool has_one_matrix = share == "key_value";
+    const auto row = [has_one_matrix](const TestRun& r, const Tensor& x, const char* name, Index a,
+                                      Index c) {
+      const Tensor& w = r.w(has_one_matrix ? "lin.e" : name);
       return combine_rows(r, x, a, 0, r.sizes.length,
                           [&](Index j) { return w.rank() == 3 ? w(a, c, j) : w(c, j); });
     };
@@ -433,8 +453,8 @@ TEST(Equations, HoldForSharedLinformerProjections) {
     expect_attention(
         json.c_str(),
         [&](const TestRun& r, Index a, Index i) {
-          EXPECT_EQ(r.input.weights.contains("lin.f"), share == "head");
-          EXPECT_EQ(r.w("lin.e").rank(), share == "head" ? 3 : 2);
+          EXPECT_EQ(r.input.weights.contains("lin.f"), !has_one_matrix);
+          EXPECT_EQ(r.w("lin.e").rank(), has_one_matrix ? 2 : 3);
           // The implied weights on tokens give the same output.
           const Tensor& implied = r.result.extra.at("implied");
           for (Index n = 0; n < r.sizes.value; ++n) {
@@ -517,30 +537,61 @@ TEST(Equations, HoldForRandomFeatures) {
   });
 }
 
+// Output j of the synthesizer's network with second layer w and bias b.
+double network_output(const TestRun& r, Index a, Index i, const char* w, const char* b, Index j) {
+  double output = r.w(b)(a, j);
+  for (Index m = 0; m < r.sizes.inner; ++m) {
+    double hidden = r.w("syn.b1")[m];
+    for (Index n = 0; n < r.sizes.model; ++n) hidden += r.x(i, n) * r.w("syn.w1")(n, m);
+    output += std::max(0.0, hidden) * r.w(w)(a, m, j);
+  }
+  return output;
+}
+
+double form_logit(const TestRun& r, const std::string& form, Index a, Index i, Index j) {
+  if (form == "dense") return network_output(r, a, i, "syn.w2", "syn.b2", j);
+  if (form == "random") return r.w("syn.r")(a, i, j);
+  if (form == "dot") return r.scale() * dot(r.query(a, i), r.key(a, j));
+  if (form == "factorised_dense") {
+    const Index period = r.w("syn.wa").dim(2);
+    return network_output(r, a, i, "syn.wa", "syn.ba", j % period) *
+           network_output(r, a, i, "syn.wb", "syn.bb", j / period);
+  }
+  double sum = 0;  // factorised_random
+  for (Index n = 0; n < r.w("syn.r1").dim(2); ++n) {
+    sum += static_cast<double>(r.w("syn.r1")(a, i, n)) * r.w("syn.r2")(a, j, n);
+  }
+  return sum;
+}
+
 TEST(Equations, HoldForSynthesizer) {
-  expect_attention(R"({"type": "synthesizer"})", [](const TestRun& r, Index a, Index i) {
-    Row hidden, s;
-    for (Index m = 0; m < r.sizes.inner; ++m) {
-      double sum = r.w("syn.b1")[m];
-      for (Index n = 0; n < r.sizes.model; ++n) sum += r.x(i, n) * r.w("syn.w1")(n, m);
-      hidden.push_back(std::max(0.0, sum));
-    }
-    for (Index j = 0; j < r.sizes.length; ++j) {
-      double sum = r.w("syn.b2")(a, j);
-      for (Index m = 0; m < r.sizes.inner; ++m) {
-        sum += hidden[static_cast<std::size_t>(m)] * r.w("syn.w2")(a, m, j);
+  const char* forms[] = {"dense", "random", "factorised_dense", "factorised_random", "dot", "none"};
+  for (const std::string mode : std::span(forms).first(4)) {
+    for (const std::string plus : forms) {
+      for (const bool causal : {false, true}) {
+        const std::string json = R"({"type": "synthesizer", "rank": 3, "mode": ")" + mode +
+                                 R"(", "plus": ")" + plus + "\"}";
+        if (mode == plus) continue;
+        expect_attention(
+            json.c_str(),
+            [&](const TestRun& r, Index a, Index i) {
+              double share = 1;
+              if (plus != "none") {
+                const Tensor& alpha = r.w("syn.alpha");
+                share = sigmoid(alpha(a, 0) - alpha(a, 1));
+              }
+              Row s;
+              for (Index j = 0; j < r.sizes.length; ++j) {
+                s.push_back(share * form_logit(r, mode, a, i, j));
+                if (plus == "none") continue;
+                s.back() += (1 - share) * form_logit(r, plus, a, i, j);
+              }
+              return softmax(s, causal ? up_to(i) : any_key);
+            },
+            causal);
       }
-      s.push_back(sum);
     }
-    return softmax(s, any_key);
-  });
-  expect_attention(R"({"type": "synthesizer", "mode": "random"})",
-                   [](const TestRun& r, Index a, Index i) {
-                     Row s;
-                     for (Index j = 0; j < r.sizes.length; ++j) s.push_back(r.w("syn.r")(a, i, j));
-                     return softmax(s, up_to(i));
-                   },
-                   true);
+  }
 }
 
 // Projection x w + b for head a at position i, with the weights of global tokens.
