@@ -42,6 +42,7 @@ const std::vector<Variant>& variants() {
       lsh_variant(),
       routing_variant(),
       sinkhorn_variant(),
+      capsules_variant(),
       // Low rank and kernels.
       linear_variant(),
       performer_variant(),

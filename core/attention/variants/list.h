@@ -21,6 +21,7 @@ Variant graph_variant();
 Variant lsh_variant();
 Variant routing_variant();
 Variant sinkhorn_variant();
+Variant capsules_variant();
 Variant memory_compressed_variant();
 Variant linformer_variant();
 Variant linear_variant();

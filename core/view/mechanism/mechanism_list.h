@@ -8,6 +8,7 @@ namespace attnscope {
 Mechanism lsh_mechanism();
 Mechanism routing_mechanism();
 Mechanism sinkhorn_mechanism();
+Mechanism capsules_mechanism();
 Mechanism approximation_mechanism();
 Mechanism recurrence_mechanism();
 Mechanism settling_mechanism();

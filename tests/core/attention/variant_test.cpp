@@ -216,7 +216,10 @@ TEST(Evaluate, ReturnsConsistentResults) {
     const ByteTensor mask =
         result.mask.defined() ? result.mask : result.pattern->mask(result.attention.dim(0));
     ASSERT_EQ(mask.shape(), result.attention.shape());
-    const bool sums_to_one = input.variant.id != "gmlp";
+    const bool has_rotated_features = input.variant.id == "linear" && input.encoding.id == "rope" &&
+                                      input.variant.values.choice("rotation") == "after";
+    const bool sums_to_one =
+        input.variant.id != "gmlp" && input.variant.id != "capsules" && !has_rotated_features;
     const Index keys = result.attention.dim(2);
     for (Index row = 0; row < pairs * queries; ++row) {
       double sum = 0;
@@ -231,8 +234,8 @@ TEST(Evaluate, ReturnsConsistentResults) {
         has_keys = has_keys || mask[row * keys + c] != 0;
         sum += a;
       }
-      if (sums_to_one) {
-        EXPECT_NEAR(sum, has_keys ? 1 : 0, 1e-4);
+      if (sums_to_one) {  // of Sinkhorn: if the rows of its matching do
+        EXPECT_NEAR(sum, has_keys ? 1 : 0, input.variant.id == "sinkhorn" ? 0.02 : 1e-4);
       }
     }
     if (v.scores.has_softmax(input.variant.values)) {
@@ -312,8 +315,11 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
 
 TEST(Evaluate, MatchesFiniteDifferences) {
   for_each_operation({}, [&](const OperationInput& input) {
-    // Only full attention is tested with encodings. Ingredients of encodings have separate tests.
-    if (input.encoding.id != "none" && input.variant.id != "full") return;
+    // Only full and linear attention are tested with encodings. Ingredients of encodings have
+    // separate tests.
+    if (input.encoding.id != "none" && input.variant.id != "full" && input.variant.id != "linear") {
+      return;
+    }
     const Variant& v = variant(input.variant.id);
     const Encoding& e = encoding(input.encoding.id);
     OperationInput parameters = input;
@@ -336,7 +342,9 @@ TEST(Evaluate, MatchesFiniteDifferences) {
     for (const auto& [name, var] : inputs) {
       SCOPED_TRACE(name);
       // Probes three numbers of each input. Smaller steps are tried if a step crosses a kink.
-      const testing::Differences differences{{1e-2f, 3e-3f, 1e-3f, 2e-4f}, 2e-2, 3};
+      // A bias per column of Sinkhorn's matching nearly cancels in the normalised columns.
+      const double tolerance = name == "sinkhorn.b2" ? 0.2 : 2e-2;
+      const testing::Differences differences{{1e-2f, 3e-3f, 1e-3f, 2e-4f}, tolerance, 3};
       if (name == "pos.bk" ||
           name ==
               "global.bk") {  // adds a constant to the scores of a row, which the softmax cancels
