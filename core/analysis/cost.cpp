@@ -17,15 +17,18 @@ class ByteCounter {
   void add(const Var& var) {
     if (var.defined()) add(var.value());
   }
-  void add(const OperationResult& result) {
-    add(result.output);
+  void add(const AttentionVectors* kept) {
+    if (kept == nullptr) return;
+    for (const Tensor* t : {&kept->input.q, &kept->input.k, &kept->input.v, &kept->output}) add(*t);
+    if (kept->part) {
+      for (const Var& var : ingredients(*kept->part)) add(var);
+    }
+  }
+  void add(const OperationRecord& result) {
     for (const Tensor* t : {&result.attention, &result.scores, &result.log_sum_exp}) add(*t);
     add(result.mask);
     if (result.device && counted_.insert(result.device.get()).second) {
       sum_ += static_cast<std::size_t>(element_count(result.device->shape())) * sizeof(float);
-    }
-    if (result.part) {
-      for (const Var& var : ingredients(*result.part)) add(var);
     }
     for (const auto& [name, tensor] : result.extra) add(tensor);
     for (const auto& [name, tensor] : result.extra_counts) add(tensor);
@@ -43,7 +46,7 @@ struct Pairs {
   bool causal = true;
 };
 
-Pairs count_pairs(const OperationResult& result, Index head) {
+Pairs count_pairs(const OperationRecord& result, Index head) {
   const Pattern& pattern = *result.pattern;
   const Index queries = pattern.queries(), keys = pattern.keys(), columns_before = keys - queries;
   Pairs pairs;
@@ -70,7 +73,7 @@ Pairs count_pairs(const OperationResult& result, Index head) {
 }
 
 // True if some columns are computed from several tokens (projections, slots).
-bool combines_tokens(const OperationResult& result) {
+bool combines_tokens(const OperationRecord& result) {
   return std::ranges::any_of(result.columns, [](const auto& run) {
     return run.first == KeyKind::Projected || run.first == KeyKind::Slot;
   });
@@ -79,16 +82,17 @@ bool combines_tokens(const OperationResult& result) {
 }  // namespace
 
 HeadCost head_cost(const AttentionTap& tap, Index head) {
-  const OperationResult& result = tap.result;
+  const OperationRecord& result = tap.result;
+  const Shape &q = tap.shapes().input.q, &k = tap.shapes().input.k, &output = tap.shapes().output;
   const Pairs pairs = count_pairs(result, head);
-  const bool is_combined = combines_tokens(result) && tap.input.k.defined();
-  const Index queries = tap.queries(), keys = is_combined ? tap.input.k.dim(1) : tap.keys();
+  const bool is_combined = combines_tokens(result) && !k.empty();
+  const Index queries = tap.queries(), keys = is_combined ? k[1] : tap.keys();
   HeadCost cost;
   cost.causal = pairs.causal && !is_combined;
   const Index later_pairs = cost.causal ? queries * (queries - 1) / 2 : 0;
   cost.full = static_cast<double>(queries * keys - later_pairs);
   cost.products = pairs.count;
-  if (!tap.input.q.defined() || !result.output.defined()) return cost;  // imported
+  if (q.empty() || output.empty()) return cost;  // imported
   const Variant& v = variant(tap.variant.id);
   if (!v.cost.head) return cost;
   cost.products = v.cost.head({.values = tap.variant.values,
@@ -96,8 +100,8 @@ HeadCost head_cost(const AttentionTap& tap, Index head) {
                                .head = head,
                                .queries = queries,
                                .keys = keys,
-                               .key_size = tap.input.q.dim(2),
-                               .value_size = result.output.dim(2),
+                               .key_size = q[2],
+                               .value_size = output[2],
                                .pairs = pairs.count});
   return cost;
 }
@@ -106,13 +110,13 @@ namespace {
 
 // Number of elements of queries, keys, values and outputs.
 double count_row_elements(const AttentionTap& tap) {
-  const Tensor output = tap.result.output.defined() ? tap.result.output.value() : Tensor();
+  const Shape &k = tap.shapes().input.k, &output = tap.shapes().output;
   double numbers = 0;
-  for (const Tensor& rows : {tap.input.q, tap.input.k, output}) {
-    if (rows.defined()) numbers += static_cast<double>(rows.size());
+  for (const Shape& rows : {tap.shapes().input.q, k, output}) {
+    if (!rows.empty()) numbers += static_cast<double>(element_count(rows));
   }
-  if (tap.input.k.defined() && output.defined()) {  // one value per key
-    numbers += static_cast<double>(tap.input.k.dim(0) * tap.input.k.dim(1) * output.dim(2));
+  if (!k.empty() && !output.empty()) {  // one value per key
+    numbers += static_cast<double>(k[0] * k[1] * output[2]);
   }
   return numbers;
 }
@@ -124,9 +128,7 @@ RunCost run_cost(const Trace& trace) {
   ByteCounter bytes;
   for (const AttentionTap& tap : trace.attention) {
     bytes.add(tap.result);
-    bytes.add(tap.input.q);
-    bytes.add(tap.input.k);
-    bytes.add(tap.input.v);
+    bytes.add(tap.vectors.kept());
     if (!tap.result.pattern) continue;
     const Index heads = static_cast<Index>(tap.heads.size());
     cost.pairs += tap.result.pattern->pair_count(heads);
@@ -137,8 +139,8 @@ RunCost run_cost(const Trace& trace) {
     }
     cost.attention_bytes += sizeof(float) * count_row_elements(tap);
   }
-  for (const auto& [name, tensor] : trace.taps) bytes.add(tensor);
-  bytes.add(trace.logits);
+  for (const auto& [name, tensor] : trace.taps) bytes.add(tensor.kept());
+  bytes.add(trace.logits.kept());
   cost.attention_bytes += sizeof(float) * cost.products;
   cost.bytes = bytes.sum();
   return cost;

@@ -137,9 +137,7 @@ void count_cost(const CostRequest& request, const RunInput& p, const OperationRe
                 CostPoint& point) {
   AttentionTap tap;
   tap.variant = p.input.variant;
-  tap.result = result;
-  tap.input.q = p.input.q.value();
-  tap.input.k = p.input.k.value();
+  tap.record({p.input.q.value(), p.input.k.value()}, result);
   tap.heads.resize(static_cast<std::size_t>(request.heads));
   double products = 0;
   for (Index head = 0; head < request.heads; ++head) products += head_cost(tap, head).products;

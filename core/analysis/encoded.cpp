@@ -32,8 +32,9 @@ EncodingUse encoding_use(const AttentionTap& tap, Index model) {
                   .causal = tap.causal};
   use.dimensions.model = model;
   use.dimensions.heads = static_cast<Index>(tap.heads.size());
-  if (tap.input.q.defined()) use.dimensions.key = tap.input.q.dim(2);
-  if (tap.input.k.defined()) use.dimensions.kv_heads = tap.input.k.dim(0);
+  const HeadTensors<Shape>& shapes = tap.shapes().input;
+  if (!shapes.q.empty()) use.dimensions.key = shapes.q[2];
+  if (!shapes.k.empty()) use.dimensions.kv_heads = shapes.k[0];
   return use;
 }
 

@@ -54,13 +54,14 @@ Family estimate_family(const std::string& variant) {
 class EstimatedWeights {
  public:
   EstimatedWeights(const AttentionTap& tap, Index head) {
-    const Index kv = head * tap.input.k.dim(0) / tap.input.q.dim(0);
+    const HeadTensors<Tensor> all = tap.input();
+    const Index kv = head * all.k.dim(0) / all.q.dim(0);
     input_.first_head = head < static_cast<Index>(tap.heads.size())
                             ? tap.heads[static_cast<std::size_t>(head)]
                             : head;
     input_.layer_heads = input_.first_head + 1;
-    input_.q = tap.input.q.slice(head, 1);              // [1, L_q, d_k]
-    input_.k = tap.input.k.slice(kv, 1);                // [1, L, d_k]
+    input_.q = all.q.slice(head, 1);                    // [1, L_q, d_k]
+    input_.k = all.k.slice(kv, 1);                      // [1, L, d_k]
     input_.v = Tensor::zeros({1, input_.k.dim(1), 1});  // unused
     input_.weights = tap.encoding_weights;
     input_.variant = tap.variant;
@@ -130,10 +131,11 @@ std::string error_study_refusal(const AttentionTap& tap) {
   if (estimate_family(tap.variant.id).settings.empty()) {
     return "This method does not approximate a softmax by features or rows.";
   }
-  if (!tap.input.q.defined() || !tap.input.k.defined() || tap.input.q.dim(1) != tap.queries()) {
+  const Shape &q = tap.shapes().input.q, &k = tap.shapes().input.k;
+  if (q.empty() || k.empty() || q[1] != tap.queries()) {
     return "Queries and keys were not stored.";
   }
-  if (tap.queries() > kMaxTokens || tap.input.k.dim(1) > kMaxTokens) {
+  if (tap.queries() > kMaxTokens || k[1] > kMaxTokens) {
     return "Needs the singular values of the whole map: at most " + std::to_string(kMaxTokens) +
            " tokens.";
   }

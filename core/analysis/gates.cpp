@@ -184,7 +184,7 @@ std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
                     "0: retrieved tokens only",
                     "1: model state only",
                     {{}},
-                    retrieval->second.reshaped({1, retrieval->second.size()})});
+                    retrieval->second.value().reshaped({1, retrieval->second.dim(0)})});
     sets.back().untrained = retrieval_gate_is_untrained(trace);
   }
   return sets;
@@ -193,7 +193,7 @@ std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
 bool retrieval_gate_is_untrained(const Trace& trace) {
   const auto gate = trace.taps.find("retrieval.gate");
   return gate != trace.taps.end() &&
-         std::ranges::all_of(gate->second, [](float g) { return g == 0.5F; });
+         std::ranges::all_of(gate->second.value(), [](float g) { return g == 0.5F; });
 }
 
 bool has_gates(const Trace& trace) {

@@ -29,24 +29,28 @@ double sum_of_powers(const float* row, Index count, float max) {
 
 }  // namespace
 
-Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
+Tensor token_bits(const LazyTensor& logits, const std::vector<std::int32_t>& ids) {
   const Index length = static_cast<Index>(ids.size()), vocabulary = logits.dim(1);
   Tensor bits = Tensor::full({length}, std::numeric_limits<float>::quiet_NaN());  // [L]
   const Index grain = std::max<Index>(1, kGrain / vocabulary);
-  parallel_for(std::max<Index>(0, length - 1), grain, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      const float* row = logits.data() + i * vocabulary;
-      const float max = *std::max_element(row, row + vocabulary);
-      const double sum = sum_of_powers(row, vocabulary, max);
-      const float target_logit = row[ids[static_cast<std::size_t>(i + 1)]];
-      const double nats = std::log(sum) + static_cast<double>(max - target_logit);
-      bits[i + 1] = static_cast<float>(nats / std::log(2.0));
-    }
-  });
+  for (Index begin = 0; begin + 1 < length; begin += kLogitsRows) {
+    const Index count = std::min(kLogitsRows, length - 1 - begin);
+    const Tensor rows = logits.rows(begin, count);
+    parallel_for(count, grain, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        const float* row = rows.data() + i * vocabulary;
+        const float max = *std::max_element(row, row + vocabulary);
+        const double sum = sum_of_powers(row, vocabulary, max);
+        const float target_logit = row[ids[static_cast<std::size_t>(begin + i + 1)]];
+        const double nats = std::log(sum) + static_cast<double>(max - target_logit);
+        bits[begin + i + 1] = static_cast<float>(nats / std::log(2.0));
+      }
+    });
+  }
   return bits;
 }
 
-const Tensor& predictions(const Trace& trace) {
+const LazyTensor& predictions(const Trace& trace) {
   const auto mixture = trace.taps.find("log_probabilities");  // log-probabilities are logits
   return mixture != trace.taps.end() ? mixture->second : trace.logits;
 }

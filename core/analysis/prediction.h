@@ -11,11 +11,11 @@ namespace attnscope {
 
 // Returns [L]: -log2 of the probability of ids[i] under the softmax of row i - 1 of the logits; NaN
 // for the first token. logits: [L, vocabulary]; ids: [L].
-Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids);
+Tensor token_bits(const LazyTensor& logits, const std::vector<std::int32_t>& ids);
 
 // Next-token logits of a run. If the run retrieved contexts, log-probabilities of the mixture of
 // model and retrieved tokens. Undefined if the model predicts no tokens.  [L, vocabulary]
-const Tensor& predictions(const Trace& trace);
+const LazyTensor& predictions(const Trace& trace);
 
 // Means over the predicted tokens of a run. Only meaningful if the model is causal.
 struct Prediction {

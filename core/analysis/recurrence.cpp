@@ -28,7 +28,7 @@ std::string recurrence_refusal(const AttentionTap& tap) {
     return extra.contains("state") ? "There are too many features to list."
                                    : "This method has no features of queries and keys.";
   }
-  const Part* part = tap.result.part.get();
+  const std::shared_ptr<const Part> part = tap.part();
   if (part == nullptr || !part->v.defined()) return "Values were not stored.";
   if (!tap.causal) {
     return "Every query reads the sum over all keys: the recurrent form requires causal "
@@ -43,7 +43,7 @@ std::string recurrence_refusal(const AttentionTap& tap) {
 Recurrence recurrence_of(const AttentionTap& tap, Index head) {
   if (!recurrence_refusal(tap).empty()) throw std::logic_error("this head has no recurrence");
   const auto& extra = tap.result.extra;
-  const Tensor& v = tap.result.part->v.value();
+  const Tensor v = tap.part()->v.value();
   const Index heads = extra.at("features.k").dim(0);
   Recurrence result{head_rows(extra.at("features.q"), head),
                     head_rows(extra.at("features.k"), head),

@@ -22,8 +22,9 @@ std::string settling_refusal(const AttentionTap& tap) {
   if (!tap.result.extra_counts.contains("hopfield.steps")) {
     return "This method does not iterate its queries.";
   }
-  if (!tap.input.q.defined() || !tap.input.k.defined() || tap.input.q.dim(1) != tap.queries() ||
-      tap.input.k.dim(1) != tap.keys() || tap.result.part == nullptr) {
+  const Shape &q = tap.shapes().input.q, &k = tap.shapes().input.k;
+  if (q.empty() || k.empty() || q[1] != tap.queries() || k[1] != tap.keys() ||
+      tap.settings() == nullptr) {
     return "Queries and keys were not stored.";
   }
   return {};
@@ -32,20 +33,21 @@ std::string settling_refusal(const AttentionTap& tap) {
 Settling settling_of(const AttentionTap& tap, Index head, Index query) {
   if (!settling_refusal(tap).empty()) throw std::logic_error("this head has no Hopfield iteration");
   Settling result;
-  result.beta = static_cast<double>(tap.result.part->scale);
+  result.beta = static_cast<double>(tap.settings()->scale);
   const Pattern& pattern = *tap.result.pattern;
   for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, query)) {
     for (Index j = run.begin; j < run.end; j += run.step) result.keys.push_back(j);
   }
-  const Index count = static_cast<Index>(result.keys.size()), size = tap.input.q.dim(2);
-  const Index kv = head * tap.input.k.dim(0) / tap.input.q.dim(0);
+  const auto [q, k, v] = tap.input();
+  const Index count = static_cast<Index>(result.keys.size()), size = q.dim(2);
+  const Index kv = head * k.dim(0) / q.dim(0);
   RowMatrix patterns(count, size);
   for (Index n = 0; n < count; ++n) {
-    patterns.row(n) = row_at(tap.input.k, kv, result.keys[static_cast<std::size_t>(n)]);
+    patterns.row(n) = row_at(k, kv, result.keys[static_cast<std::size_t>(n)]);
   }
   const Index steps = count > 0 ? tap.result.extra_counts.at("hopfield.steps")(head, query) : 0;
   RowMatrix states(steps + 1, size);
-  states.row(0) = row_at(tap.input.q, head, query);
+  states.row(0) = row_at(q, head, query);
   result.weights = Tensor::zeros({steps, tap.keys()});
   for (Index t = 0; t <= steps && count > 0; ++t) {
     const Eigen::VectorXd scores = result.beta * patterns * states.row(t).transpose();

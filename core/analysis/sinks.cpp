@@ -5,7 +5,7 @@
 namespace attnscope {
 
 double sink_weight(const AttentionTap& tap, Index head, Index query) {
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   const Tensor& sums = tap.result.log_sum_exp;  // [h, L_q]
   if (part == nullptr || !part->sinks.defined() || !sums.defined()) return 0;
   return std::exp(static_cast<double>(part->sinks.value()[head]) -
@@ -13,7 +13,7 @@ double sink_weight(const AttentionTap& tap, Index head, Index query) {
 }
 
 double sink_weight(const AttentionTap& tap) {
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   if (part == nullptr || !part->sinks.defined()) return 0;
   double sum = 0;
   const auto heads = static_cast<Index>(tap.heads.size());

@@ -10,7 +10,8 @@ Tensor softmax_weights(const AttentionTap& tap, Index head, Index model) {
     const Tensor& maps = exact->second;
     return maps.slice(maps.dim(0) == 1 ? 0 : head, 1).reshaped({maps.dim(1), maps.dim(2)});
   }
-  Part part = encoded_part(encoding_use(tap, model), tap.input.q, tap.input.k, {}, {});
+  const HeadTensors<Tensor> input = tap.input();
+  Part part = encoded_part(encoding_use(tap, model), input.q, input.k, {}, {});
   if (tap.keys() == part.keys()) part.pattern = tap.result.pattern;
   ResultRequest wanted;
   wanted.output = false;

@@ -396,7 +396,8 @@ class Merger {
     auto result = std::make_shared<WordTrace>();
     Trace& words = result->trace;
     words = trace_;
-    words.logits = words.token_bits = {};
+    words.logits = {};
+    words.token_bits = {};
     words.taps.clear();
     words.counts.clear();
     words.located.clear();
@@ -469,8 +470,8 @@ class Merger {
 
   static void merge(AttentionTap& tap, const WordPairs& pairs) {
     const auto heads = static_cast<Index>(tap.heads.size());
-    OperationResult result;
-    const OperationResult& original = tap.result;
+    OperationRecord result;
+    const OperationRecord& original = tap.result;
     const std::vector<bool> active = rows_with_keys(*original.pattern, heads);
     if (original.attention.defined()) {
       result.attention = merged(original.attention, pairs, active);
@@ -481,12 +482,10 @@ class Merger {
     }
     if (original.mask.defined()) result.mask = merged(original.mask, pairs);
     result.pattern = std::make_shared<const Pattern>(merged(*original.pattern, pairs));
-    // A copy, because source_of() distinguishes runs by the address of the Part.
-    if (original.part) result.part = std::make_shared<const Part>(*original.part);
     result.columns = original.columns;
     result.remarks = original.remarks;
     tap.result = std::move(result);
-    tap.input.q = tap.input.k = tap.input.v = {};
+    tap.vectors = tap.vectors.part_only();
     tap.combine_heads = {};
   }
 

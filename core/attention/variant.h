@@ -50,18 +50,22 @@ struct OperationInput : HeadOperands, AttentionMethod {
 // Kind of a key column of the attention map.
 enum class KeyKind { Token, Memory, Compressed, Projected, Slot };
 
-struct OperationResult : AttentionMaps {
-  Var output;        // [B h, L_q, d_v]
+// Results of an operation that do not have a vector per token.
+struct OperationRecord : AttentionMaps {
   std::string note;  // reason if the operation did not run on the requested device, else empty
   ByteTensor mask;   // allowed pairs; set only if `pattern` cannot express them
-  std::shared_ptr<const Pattern> pattern;  // S_i over the columns of `attention`
-  std::shared_ptr<const Part> part;     // for tiles and terms; null for operations of several parts
-  std::map<std::string, Tensor> extra;  // "exact", "implied", "sinkhorn.matching"
+  std::shared_ptr<const Pattern> pattern;          // S_i over the columns of `attention`
+  std::map<std::string, Tensor> extra;             // "exact", "implied", "sinkhorn.matching"
   std::map<std::string, IntTensor> extra_counts;   // "lsh.bucket", "hopfield.steps"
   std::vector<std::pair<KeyKind, Index>> columns;  // kinds, column counts; empty: all Token
   NamedVars quantities;                            // differentiable inputs of losses: "span.z"
   std::string leaks_future;  // reason why causal rows depend on later tokens; empty if they do not
   std::vector<std::string> remarks;  // "state: beyond the range of float32, left out"
+};
+
+struct OperationResult : OperationRecord {
+  Var output;                        // [B h, L_q, d_v]
+  std::shared_ptr<const Part> part;  // null for operations of several parts
 };
 
 // Input of a rule for S_i, the keys that query i may attend to.
@@ -84,7 +88,7 @@ struct Needs {
 // Input of VariantCost::head.
 struct CostInput {
   const Values& values;
-  const OperationResult& result;
+  const OperationRecord& result;
   Index head = 0;                      // index within the operation
   Index queries = 0, keys = 0;         // L_q; number of key tokens before any reduction
   Index key_size = 0, value_size = 0;  // d_k, d_v

@@ -73,9 +73,9 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
-int write_pieces(int fd, const std::vector<std::string_view>& pieces) {
-  for (const std::string_view piece : pieces) {
-    if (const int error = write_all(fd, piece)) return error;
+int write_pieces(int fd, const NextPiece& next_piece) {
+  while (const std::optional<std::string_view> piece = next_piece()) {
+    if (const int error = write_all(fd, *piece)) return error;
   }
   return 0;
 }
@@ -148,8 +148,7 @@ class TemporaryFile {
   bool is_finished_ = false;
 };
 
-void replace_file(const std::filesystem::path& path, mode_t mode,
-                  const std::vector<std::string_view>& pieces) {
+void replace_file(const std::filesystem::path& path, mode_t mode, const NextPiece& next_piece) {
   remove_leftovers(path);
   std::string temporary_path =
       (parent_folder(path) / (temporary_prefix(path) + std::to_string(::getpid()) + "-XXXXXX"))
@@ -157,7 +156,7 @@ void replace_file(const std::filesystem::path& path, mode_t mode,
   Descriptor file(::mkostemp(temporary_path.data(), O_CLOEXEC));
   if (file.get() < 0) fail_writing(path, errno);
   TemporaryFile temporary_file(temporary_path);
-  int error = write_pieces(file.get(), pieces);
+  int error = write_pieces(file.get(), next_piece);
   if (!error && ::fchmod(file.get(), mode) != 0) error = errno;
   if (!error && ::fsync(file.get()) != 0) error = errno;
   if (file.close() != 0 && !error) error = errno;
@@ -239,19 +238,28 @@ void check_writable(const std::filesystem::path& path) {
 }
 
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces) {
+  std::size_t index = 0;
+  write_file(path, [&]() -> std::optional<std::string_view> {
+    if (index == pieces.size()) return std::nullopt;
+    return pieces[index++];
+  });
+}
+
+void write_file(const std::filesystem::path& path, const NextPiece& next_piece) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) fail_writing(path, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) {
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (file.get() < 0) fail_writing(path, errno);
-    if (const int error = write_pieces(file.get(), pieces)) fail_writing(path, error);
+    if (const int error = write_pieces(file.get(), next_piece)) fail_writing(path, error);
     return;
   }
   if (exists && ::access(path.c_str(), W_OK) != 0) fail_writing(path, errno);
   std::error_code error;
   const std::filesystem::path target = exists ? std::filesystem::canonical(path, error) : path;
-  replace_file(error ? path : target, exists ? status.st_mode & 07777 : new_file_mode(), pieces);
+  replace_file(error ? path : target, exists ? status.st_mode & 07777 : new_file_mode(),
+               next_piece);
 }
 
 }  // namespace attnscope

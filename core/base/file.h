@@ -4,6 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ std::string read_file(const std::filesystem::path& path,
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 // Writes the concatenation of `pieces`.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
+// Pieces of a file, in order; nullopt at the end. A piece stays valid until the next call.
+using NextPiece = std::function<std::optional<std::string_view>()>;
+void write_file(const std::filesystem::path& path, const NextPiece& next_piece);
 // Removes the temporary files of unfinished writes on all threads. Call before an immediate exit.
 void remove_unfinished_files() noexcept;
 // Throws WorkError as write_file() would, if the file is unwritable. Call before long work.

@@ -214,10 +214,7 @@ void add_computed_attention(const ImportedTensors& tensors, const RunSpec& spec,
     AttentionTap tap = make_tap(static_cast<Index>(layer), input.heads);
     tap.variant = input.variant;
     tap.encoding = input.encoding;
-    tap.input.q = tensors.q[layer];
-    tap.input.k = tensors.k[layer];
-    if (!tensors.v.empty()) tap.input.v = tensors.v[layer];
-    tap.result = evaluate(input, backend, wanted);
+    tap.record(values_of(input), evaluate(input, backend, wanted));
     trace.attention.push_back(std::move(tap));
   }
   trace.backend = backend.name();

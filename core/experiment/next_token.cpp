@@ -29,12 +29,12 @@ bool append_id(std::vector<std::int32_t>& ids, std::string& text, std::int32_t i
 }  // namespace
 
 Tensor logits_at(const Trace& trace, Index position) {
-  const Tensor& logits = predictions(trace);  // [L, vocabulary]
+  const LazyTensor& logits = predictions(trace);  // [L, vocabulary]
   if (!logits.defined() || position < 0 || position >= logits.dim(0)) {
     throw InputError("next token: expected logits of position " + std::to_string(position) +
                      ", found none");
   }
-  return logits.slice(position, 1).reshaped({logits.dim(1)});
+  return logits.row(position);
 }
 
 std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& seeded) {

@@ -155,7 +155,7 @@ bool keeps_state(const Variant& variant) {
                              [](const WeightInfo& weight) { return weight.file.state; });
 }
 
-bool has_memory(const OperationResult& result) {
+bool has_memory(const OperationRecord& result) {
   return std::ranges::any_of(result.columns, [](const auto& keys) {
     return (keys.first == KeyKind::Memory || keys.first == KeyKind::Compressed) && keys.second > 0;
   });
@@ -210,7 +210,7 @@ std::vector<std::string> notes_on_attention(const Trace& trace) {
   double sinks = 0;
   Index sink_tap_count = 0;
   for (const AttentionTap& tap : trace.attention) {
-    if (!tap.result.part || !tap.result.part->sinks.defined()) continue;
+    if (tap.settings() == nullptr || !tap.settings()->sinks.defined()) continue;
     sinks += sink_weight(tap);
     ++sink_tap_count;
   }

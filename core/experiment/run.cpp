@@ -99,6 +99,10 @@ struct ExperimentRun::State {
     return sources;
   }
 
+  bool runs_on_cpu(BackendChoice choice) const {
+    return backends(choice).backend == &cpu_backend();
+  }
+
   Backend& backend(BackendChoice choice, Trace& trace) const {
     const BackendOffer offer = backends(choice);
     if (!offer.backend) {
@@ -199,18 +203,28 @@ void record_losses(const Model& model, const Output& output, bool gradients, Tra
   }
 }
 
-void run_forward(const Model& effective, const ModelInput& input, RunLength length,
-                 const Retrieval* retrieval, Backend& backend, const RunSpec& spec,
+// Model and input of a run. prepare() adds notes and names to the trace.
+struct PreparedRun {
+  Model model;
+  ModelInput input;
+  RunLength length;
+  bool keeps_activations = true;  // see ForwardOptions
+  std::optional<Retrieval> retrieval;
+};
+
+void run_forward(const PreparedRun& prepared_run, Backend& backend, const RunSpec& spec,
                  ExperimentRun::Training training, Progress* progress,
                  const ExperimentRun::LayerWatch* watch, Trace& trace) {
-  const Model model = training.gradients ? with_parameters(effective) : effective;
+  const ModelInput& input = prepared_run.input;
+  const Model model = training.gradients ? with_parameters(prepared_run.model) : prepared_run.model;
   ForwardOptions options;
   options.backend = &backend;
   options.trace = &trace;
   options.interventions = &spec.interventions;
-  options.keep_attention = keeps_attention(model.config, length);
+  options.keep_attention = keeps_attention(model.config, prepared_run.length);
+  options.keep_activations = prepared_run.keeps_activations;
   options.exit = spec.exit;
-  options.retrieval = retrieval;
+  options.retrieval = prepared_run.retrieval ? &*prepared_run.retrieval : nullptr;
   options.progress = progress;
   if (watch != nullptr && watch->is_active)
     options.layer_recorded = layer_reporter(*watch, trace, model);
@@ -257,17 +271,9 @@ std::shared_ptr<const Trace> run_tensors(const RunSpec& spec, Backend& backend,
   return trace;
 }
 
-// Model and input of a run. prepare() adds notes and names to the trace.
-struct PreparedRun {
-  Model model;
-  ModelInput input;
-  RunLength length;
-  std::optional<Retrieval> retrieval;
-};
-
 PreparedRun prepare(const RunSpec& spec, const std::shared_ptr<const Checkpoint>& checkpoint,
                     const std::shared_ptr<const Store>& contexts, ExperimentRun::Training training,
-                    Trace& trace) {
+                    bool is_on_cpu, Trace& trace) {
   trace.model = checkpoint->name;
   trace.trained = {checkpoint, &checkpoint->model.config};
   trace.config = std::make_shared<const ModelConfig>(
@@ -284,10 +290,12 @@ PreparedRun prepare(const RunSpec& spec, const std::shared_ptr<const Checkpoint>
   if (architecture(run_config.architecture.id).reads == Reads::SourceAndTarget) {
     lengths.target = static_cast<Index>(target_so_far(run_config, *checkpoint, spec).size());
   }
-  check_memory(checkpoint->model, run_config, lengths, training.gradients);
+  const bool recomputes = is_on_cpu && !training.losses && !spec.retrieval;
+  check_memory(checkpoint->model, run_config, lengths, training.gradients, recomputes);
   PreparedRun result{.model = effective_model(checkpoint->model, text_spec, length),
                      .input = {},
                      .length = lengths,
+                     .keeps_activations = !recomputes || keeps_activations(run_config, lengths),
                      .retrieval = {}};
   const bool is_longer = length > result.model.config.context && result.model.config.segment == 0;
   if (is_longer) result.model = with_context(result.model, length);
@@ -313,7 +321,8 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.model.checkpoint;
   check_stop();
   state_->begin_stage("tokenising the text", 0);
-  PreparedRun prepared_run = prepare(spec, checkpoint, sources.contexts, training, *trace);
+  PreparedRun prepared_run = prepare(spec, checkpoint, sources.contexts, training,
+                                     state_->runs_on_cpu(spec.backend), *trace);
   const Model& model = prepared_run.model;
   trace->tokens = std::move(prepared_run.input.tokens);
   trace->streams = std::move(prepared_run.input.streams);
@@ -326,9 +335,8 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
     state_->progress->set_tokens(static_cast<long long>(trace->text_tokens().size()));
   }
   Backend& backend = state_->backend(spec.backend, *trace);
-  run_forward(model, prepared_run.input, prepared_run.length,
-              prepared_run.retrieval ? &*prepared_run.retrieval : nullptr, backend, spec, training,
-              state_->progress.get(), state_->watch.get(), *trace);
+  run_forward(prepared_run, backend, spec, training, state_->progress.get(), state_->watch.get(),
+              *trace);
   state_->begin_stage("collecting notes", 1);
   note_fallbacks(spec.backend, *trace);
   trace->untrained = model.untrained;
@@ -348,7 +356,7 @@ ExperimentRun::InferenceOnly ExperimentRun::run_inference_only(const RunSpec& sp
   const State::Sources sources = state_->current_sources(spec);
   Trace unused_trace;  // receives notes only
   const PreparedRun prepared_run =
-      prepare(spec, sources.model.checkpoint, sources.contexts, {}, unused_trace);
+      prepare(spec, sources.model.checkpoint, sources.contexts, {}, true, unused_trace);
   InferenceOnly result;
   ForwardOptions options;
   options.interventions = &spec.interventions;

@@ -20,25 +20,56 @@ std::string name_suffix(const Address& address, const AddressParts& parts) {
   return suffix + "." + std::to_string(address.layer) + "." + std::to_string(address.group);
 }
 
-void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile& file) {
-  const std::string suffix = name_suffix(tap.address, parts);
-  const auto add = [&](const std::string& name, const Tensor& tensor) {
-    if (tensor.defined()) file.tensors.emplace(name + suffix, stored(tensor));
-  };
-  add("log_sum_exp", tap.result.log_sum_exp);
-  if (tap.result.part) {
-    add("q", tap.result.part->q.value());
-    add("k", tap.result.part->k.value());
-    add("v", tap.result.part->v.value());
+// A tensor whose parts are computed while the file is written.
+void add(std::string name, Shape shape, const std::vector<std::function<Tensor()>>& parts,
+         SafetensorsOutput& file) {
+  SafetensorsOutput::Entry entry{std::move(name), DType::F32, std::move(shape), {}};
+  for (const auto& part : parts) entry.parts.emplace_back([part] { return stored(part()); });
+  file.tensors.push_back(std::move(entry));
+}
+
+void add(const NamedTensor& tensor, SafetensorsOutput& file) {
+  add(tensor.name, tensor.values.shape, tensor.values.parts, file);
+}
+
+void add(const std::string& name, const LazyTensor& tensor, SafetensorsOutput& file) {
+  if (tensor.kept().defined()) return file.add(name, stored(tensor.kept()));
+  std::vector<std::function<Tensor()>> parts;
+  for (Index first = 0; first < tensor.dim(0); first += kLogitsRows) {
+    const Index count = std::min(kLogitsRows, tensor.dim(0) - first);
+    parts.emplace_back([&tensor, first, count] { return tensor.rows(first, count); });
   }
-  add("q_plain", tap.input.q);
-  add("k_plain", tap.input.k);
-  add("output", tap.result.output.value());
+  add(name, tensor.shape(), parts, file);
+}
+
+// Vectors of a tap. read: returns one of them.
+void add_vectors(const std::string& name, const AttentionTap& tap, const Shape& shape,
+                 Tensor (*read)(const AttentionVectors&), SafetensorsOutput& file) {
+  if (shape.empty()) return;
+  add(name, shape, {[&tap, read] { return read(*tap.vectors.get()); }}, file);
+}
+
+void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsOutput& file) {
+  const std::string suffix = name_suffix(tap.address, parts);
+  if (tap.result.log_sum_exp.defined()) {
+    file.add("log_sum_exp" + suffix, stored(tap.result.log_sum_exp));
+  }
+  using Vectors = AttentionVectors;
+  const RecordedVectors::Shapes& shapes = tap.shapes();
+  const auto add_vector = [&](const char* name, const Shape& shape, auto read) {
+    add_vectors(name + suffix, tap, shape, read, file);
+  };
+  add_vector("q", shapes.part.q, [](const Vectors& v) { return v.part->q.value(); });
+  add_vector("k", shapes.part.k, [](const Vectors& v) { return v.part->k.value(); });
+  add_vector("v", shapes.part.v, [](const Vectors& v) { return v.part->v.value(); });
+  add_vector("q_plain", shapes.input.q, [](const Vectors& v) { return v.input.q; });
+  add_vector("k_plain", shapes.input.k, [](const Vectors& v) { return v.input.k; });
+  add_vector("output", shapes.output, [](const Vectors& v) { return v.output; });
   for (const auto& [name, tensor] : tap.result.extra) {
-    file.tensors.emplace("extra" + suffix + "." + name, stored(tensor));
+    file.add("extra" + suffix + "." + name, stored(tensor));
   }
   for (const auto& [name, tensor] : tap.result.extra_counts) {
-    file.tensors.emplace("extra" + suffix + "." + name, stored(tensor));
+    file.add("extra" + suffix + "." + name, stored(tensor));
   }
 }
 
@@ -57,24 +88,20 @@ std::string omitted_attention_note(const Trace& trace) {
          std::to_string(max_numbers) + "; log_sum_exp of the rows is included instead";
 }
 
-SafetensorsFile trace_file(const Trace& trace) {
-  SafetensorsFile file;
+SafetensorsOutput trace_file(const Trace& trace) {
+  SafetensorsOutput file;
   IntTensor ids({static_cast<Index>(trace.tokens.size())});
   std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
-  file.tensors.emplace("ids", stored(ids));
+  file.add("ids", stored(ids));
   const std::string omission_note = omitted_attention_note(trace);
   if (omission_note.empty()) {
-    for (const NamedTensor& tensor : join_attention(trace)) {
-      file.tensors.emplace(tensor.name, stored(tensor.values));
-    }
+    for (const NamedTensor& tensor : join_attention(trace)) add(tensor, file);
   }
   for (const AttentionTap& tap : trace.attention) add_tap(tap, trace.parts, file);
-  for (const NamedTensor& tensor : join_located(trace)) {
-    file.tensors.emplace(tensor.name, stored(tensor.values));
-  }
-  if (trace.logits.defined()) file.tensors.emplace("logits", stored(trace.logits));
-  for (const auto& [name, tensor] : trace.taps) file.tensors.emplace(name, stored(tensor));
-  for (const auto& [name, tensor] : trace.counts) file.tensors.emplace(name, stored(tensor));
+  for (const NamedTensor& tensor : join_located(trace)) add(tensor, file);
+  if (trace.logits.defined()) add("logits", trace.logits, file);
+  for (const auto& [name, tensor] : trace.taps) add(name, tensor, file);
+  for (const auto& [name, tensor] : trace.counts) file.add(name, stored(tensor));
   Json labels = Json::array();
   for (const TraceToken& token : trace.tokens) labels.push_back(token.label);
   file.metadata["model"] = trace.model;

@@ -20,9 +20,9 @@ namespace attnscope {
 // In models with several stacks, kinds, segments or steps, ".encoder", ".cross", ".segment.S" and
 // ".step.T" precede ".N.G".
 // Metadata: model, backend, notes (JSON list of texts), tokens (JSON list of labels).
-// Computes attention that the trace did not keep. Attention too large for a file is omitted with a
-// note.
-SafetensorsFile trace_file(const Trace& trace);
+// Numbers that the trace did not keep are computed while the file is written. Attention too large
+// for a file is omitted with a note. The trace must outlive the result.
+SafetensorsOutput trace_file(const Trace& trace);
 // The note on omitted attention; empty if the file contains attention.
 std::string omitted_attention_note(const Trace& trace);
 

@@ -43,8 +43,9 @@ std::vector<double> head_spans(const Traces& traces, const Claim& claim) {
   for (const HeadRef& ref : trace.heads(part_of(trace, claim))) {
     Index head = 0;
     const AttentionTap* tap = trace.find(ref, &head);
-    if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
-    spans.push_back(head_span(*tap->result.part, head).mean());
+    if (tap->settings() == nullptr || tap->settings()->normaliser != Normaliser::SpanSoftmax)
+      continue;
+    spans.push_back(head_span(*tap->settings(), head).mean());
   }
   if (spans.empty()) throw InputError("the claim requires heads with spans, found none");
   return spans;
@@ -63,8 +64,9 @@ double span_pairs(const Traces& traces, const Claim& claim) {
   for (const HeadRef& ref : trace.heads(part_of(trace, claim))) {
     Index head = 0;
     const AttentionTap* tap = trace.find(ref, &head);
-    if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
-    const HeadSpan span = head_span(*tap->result.part, head);
+    if (tap->settings() == nullptr || tap->settings()->normaliser != Normaliser::SpanSoftmax)
+      continue;
+    const HeadSpan span = head_span(*tap->settings(), head);
     for (Index i = 0; i < tap->queries(); ++i) {
       // The mask is positive at distances below span + ramp.
       const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.max_span + 1);
@@ -80,10 +82,10 @@ double span_pairs(const Traces& traces, const Claim& claim) {
 double span_range(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  if (!tap.result.part || tap.result.part->normaliser != Normaliser::SpanSoftmax) {
+  if (tap.settings() == nullptr || tap.settings()->normaliser != Normaliser::SpanSoftmax) {
     throw InputError("the claim requires a head with a span");
   }
-  const HeadSpan span = head_span(*tap.result.part, head);
+  const HeadSpan span = head_span(*tap.settings(), head);
   const auto [min, max] = std::minmax_element(span.z.begin(), span.z.end());
   return static_cast<double>(*max) - static_cast<double>(*min);
 }

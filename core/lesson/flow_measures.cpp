@@ -24,7 +24,7 @@ FlowSum value_sum(const Trace& trace, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(trace, claim, &head);
   check_index(claim.query, tap.queries(), "query");
-  if (!tap.result.output.defined()) {
+  if (tap.shapes().output.empty()) {
     throw InputError("the claim requires a head's output, but the run keeps weights only");
   }
   const FlowSum sum = flow_sum(trace, tap, head, claim.query, tap.keys());

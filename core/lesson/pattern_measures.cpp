@@ -69,7 +69,7 @@ double pair_span_mask(const Traces& traces, const Claim& claim) {
   check_index(claim.query, tap.queries(), "query");
   check_index(claim.key, tap.keys(), "key");
   const Values settings = view_values(claim.view, "span");
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   const bool is_learned = part != nullptr && part->normaliser == Normaliser::SpanSoftmax;
   if (!is_learned && !(settings.has("z") && settings.has("ramp"))) {
     throw InputError("the claim requires a span, found none");

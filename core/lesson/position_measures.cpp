@@ -71,8 +71,7 @@ std::optional<double> term_of(const Trace& trace, const Claim& claim, Index quer
   const AttentionTap& tap = tap_of(trace, claim, &head);
   check_index(query, tap.queries(), "query");
   check_index(key, tap.keys(), "key");
-  const auto score =
-      tap.result.part ? pair_score(*tap.result.part, head, query, key) : std::nullopt;
+  const auto score = tap.settings() ? pair_score(*tap.part(), head, query, key) : std::nullopt;
   if (!score || !score->terms.contains(term)) return std::nullopt;
   return score->terms.at(term) + 0.0;  // converts -0 to 0
 }
@@ -98,10 +97,10 @@ double position_share(const Traces& traces, const Claim& claim) {
   check_index(claim.query, tap.queries(), "query");
   double total = 0, position_sum = 0;
   const Pattern& pattern = *tap.result.pattern;
+  const std::shared_ptr<const Part> part = tap.part();
   for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, claim.query)) {
     for (Index key = run.begin; key < run.end; key += run.step) {
-      const auto score =
-          tap.result.part ? pair_score(*tap.result.part, head, claim.query, key) : std::nullopt;
+      const auto score = part ? pair_score(*part, head, claim.query, key) : std::nullopt;
       if (!score || !score->terms.contains(Term::PositionPosition)) {
         throw InputError("the claim requires position terms, which the run does not have");
       }
@@ -140,8 +139,7 @@ double biases_apart(const Traces& traces, const Claim& claim) {
 }
 
 double content(const AttentionTap& tap, Index head, Index query, Index key) {
-  const auto score =
-      tap.result.part ? pair_score(*tap.result.part, head, query, key) : std::nullopt;
+  const auto score = tap.settings() ? pair_score(*tap.part(), head, query, key) : std::nullopt;
   if (!score) throw InputError("the claim requires scores, which the run does not have");
   return score->terms.at(Term::Content);
 }

@@ -10,17 +10,14 @@ namespace {
 // Rank of the key's token in the prediction at the query; 1 is the most likely.
 double next_rank(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
-  const Tensor& logits = predictions(trace);  // [L, vocabulary]
+  const LazyTensor& logits = predictions(trace);  // [L, vocabulary]
   if (!logits.defined()) throw InputError("the claim requires predictions, found none");
   check_index(claim.query, logits.dim(0), "query");
   check_index(claim.key, static_cast<Index>(trace.tokens.size()), "key");
   const std::int32_t id = trace.tokens[static_cast<std::size_t>(claim.key)].id;
-  const float logit = logits(claim.query, id);
-  Index rank = 1;
-  for (Index token = 0; token < logits.dim(1); ++token) {
-    if (logits(claim.query, token) > logit) ++rank;
-  }
-  return static_cast<double>(rank);
+  const Tensor row = logits.row(claim.query);
+  return static_cast<double>(
+      1 + std::ranges::count_if(row, [logit = row[id]](float other) { return other > logit; }));
 }
 
 // Fraction of tokens, from the query to the end, that were the most likely prediction.

@@ -9,8 +9,8 @@
 namespace attnscope {
 namespace {
 
-double pair_score_of(const AttentionTap& tap, Index head, Index query, Index key) {
-  const Part* part = tap.result.part.get();
+// part: of the tap; may be null.
+double pair_score_of(const Part* part, Index head, Index query, Index key) {
   const bool has_softmax = part != nullptr && (part->normaliser == Normaliser::Softmax ||
                                                part->normaliser == Normaliser::SpanSoftmax);
   const auto pair = has_softmax ? pair_score(*part, head, query, key) : std::nullopt;
@@ -23,7 +23,7 @@ double score(const Traces& traces, const Claim& claim) {
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   check_index(claim.query, tap.queries(), "query");
   check_index(claim.key, tap.keys(), "key");
-  return pair_score_of(tap, head, claim.query, claim.key);
+  return pair_score_of(tap.part().get(), head, claim.query, claim.key);
 }
 
 // Standard deviation of the head's scores over the allowed pairs.
@@ -31,11 +31,12 @@ double score_spread(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   const Pattern& pattern = *tap.result.pattern;
+  const std::shared_ptr<const Part> part = tap.part();
   double count = 0, sum = 0, squares = 0;
   for (Index i = 0; i < pattern.queries(); ++i) {
     for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, i)) {
       for (Index c = run.begin; c < run.end; c += run.step) {
-        const double value = pair_score_of(tap, head, i, c);
+        const double value = pair_score_of(part.get(), head, i, c);
         ++count;
         sum += value;
         squares += value * value;
@@ -56,9 +57,8 @@ double largest_weight(const Traces& traces, const Claim& claim) {
   return sum / static_cast<double>(weights.dim(0));
 }
 
-const Part& part_of_tap(const AttentionTap& tap) {
-  if (!tap.result.part) throw InputError("the claim requires queries and keys, found none");
-  return *tap.result.part;
+void check_has_part(const AttentionTap& tap) {
+  if (!tap.settings()) throw InputError("the claim requires queries and keys, found none");
 }
 
 // Keys [L_k, d_k] of the head, possibly shared with other heads.
@@ -72,7 +72,9 @@ Tensor keys_of(const Part& part, Index head) {
 double keys_apart(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  const Part& part = part_of_tap(tap);
+  check_has_part(tap);
+  const std::shared_ptr<const Part> recorded_part = tap.part();
+  const Part& part = *recorded_part;
   check_index(head + 1, part.heads, "the next head");
   const Tensor keys = keys_of(part, head);
   const Tensor next_keys = keys_of(part, head + 1);
@@ -91,10 +93,10 @@ double cached_numbers(const Traces& traces, const Claim& claim) {
     const AttentionTap* tap = trace.find(ref);
     if (tap == last) continue;  // another head of this tap
     last = tap;
-    const Part& tap_part = part_of_tap(*tap);
-    for (const Var& rows : {tap_part.k, tap_part.v}) {
-      if (!rows.defined()) throw InputError("the claim requires keys and values, found none");
-      count += static_cast<double>(rows.dim(0) * rows.dim(2));
+    check_has_part(*tap);
+    for (const Shape& rows : {tap->shapes().part.k, tap->shapes().part.v}) {
+      if (rows.empty()) throw InputError("the claim requires keys and values, found none");
+      count += static_cast<double>(rows[0] * rows[2]);
     }
   }
   return count;

@@ -1,3 +1,5 @@
+#include <stdexcept>
+
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/pass.h"
@@ -38,6 +40,12 @@ void check_options(const ModelConfig& config, const Batch& batch, const ForwardO
   if (options.trace && batch.size() != 1) {
     throw InputError("ids: expected batch size 1 for a trace, found " +
                      std::to_string(batch.size()));
+  }
+  if (!options.keep_activations &&
+      (!options.trace || options.cache || options.memory || options.retrieval || options.training ||
+       (options.backend && options.backend != &cpu_backend()) || batch.targets.defined() ||
+       config.segment > 0 || config.exits)) {
+    throw std::logic_error("this run must keep its activations");
   }
   if (options.cache) {
     const std::string reason = cache_refusal(config, options.exit.has_value());

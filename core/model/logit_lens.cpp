@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kRowsPerBatch = 64;
 
-const Tensor& tap(const Trace& trace, const std::string& name) {
+Tensor tap(const Trace& trace, const std::string& name) {
   const auto entry = trace.taps.find(name);
   if (entry == trace.taps.end())
     throw WorkError("logit lens: this run recorded no \"" + name + "\"");
@@ -112,10 +112,14 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
   LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
                  Tensor({layers, length}), Tensor({layers, length})};
   std::vector<std::int32_t> final_guesses;
-  for (Index i = 0; i < length; ++i) {
-    const float* row = trace.logits.data() + i * vocabulary;
-    final_guesses.push_back(
-        static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
+  for (Index first = 0; first < length; first += kLogitsRows) {
+    const Tensor logits = trace.logits.rows(first, std::min(kLogitsRows, length - first));
+    for (Index r = 0; r < logits.dim(0); ++r) {
+      const float* row = logits.data() + r * vocabulary;
+      final_guesses.push_back(
+          static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
+      evaluate_row(row, vocabulary, final_guesses.back(), lens, (layers - 1) * length + first + r);
+    }
   }
   Tensor previous = tap(trace, "embed");
   if (previous.dim(1) < width)
@@ -129,12 +133,14 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
       const Index count = std::min(kRowsPerBatch, length - first);
       // The run recorded the last layer's logits.
       const Tensor logits = layer + 1 == layers
-                                ? trace.logits.slice(first, count)
+                                ? Tensor()
                                 : layer_prediction(model, layer, state.slice(first, count)).value();
       for (Index r = 0; r < count; ++r) {
         const Index i = first + r;
-        evaluate_row(logits.data() + r * vocabulary, vocabulary,
-                     final_guesses[static_cast<std::size_t>(i)], lens, layer * length + i);
+        if (logits.defined()) {
+          evaluate_row(logits.data() + r * vocabulary, vocabulary,
+                       final_guesses[static_cast<std::size_t>(i)], lens, layer * length + i);
+        }
         lens.saturation(layer, i) = static_cast<float>(
             cosine(state.data() + i * width, previous.data() + i * width, width));
       }

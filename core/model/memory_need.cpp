@@ -10,12 +10,14 @@
 #include "core/model/memory.h"
 #include "core/model/residual_connection.h"
 #include "core/model/weights.h"
+#include "core/trace/recomputed_layer.h"
 
 namespace attnscope {
 namespace {
 
 constexpr double kFloatSize = sizeof(float);
 constexpr double kMaxMapBytes = 512.0 * 1024 * 1024;
+constexpr double kMaxActivationBytes = 64e6;
 
 double real(Index n) {
   return static_cast<double>(n);
@@ -140,6 +142,12 @@ double recorded_numbers(const ModelConfig& config, const LayerRuns& runs) {
   return 5 * width + (3 + 5 * recorded_keys_per_row(config, runs)) * heads;
 }
 
+// Numbers per row and layer if layers are computed again: the state after the layer, and gates.
+double state_numbers(const ModelConfig& config) {
+  const bool has_gates = !residual_connection(config.residual_connection.id).weights.empty();
+  return (has_gates ? 4 : 1) * real(config.width);
+}
+
 // Numbers per row and layer that backpropagation needs.
 double backward_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
@@ -192,6 +200,26 @@ double logits_bytes(const ModelConfig& config, RunLength length, bool gradients)
   return kFloatSize * times * rows * real(config.vocabulary);
 }
 
+// Logits of the rows that are computed at a time.
+double logits_block_bytes(const ModelConfig& config, RunLength length) {
+  const Index rows = length.target > 0 ? length.target : length.tokens;
+  return kFloatSize * 2 * real(std::min(rows, kLogitsRows)) * real(config.vocabulary);
+}
+
+// Bytes of the activations of all layers. kept: all of them; else the states and those of the
+// layers that are computed at a time or were computed last.
+double activation_bytes(const ModelConfig& config, RunLength length, bool kept) {
+  double numbers = 0, largest_layer = 0;
+  for (const LayerRuns& runs : layer_runs(config, length)) {
+    const double layer = real(runs.rows) * recorded_numbers(config, runs);
+    const double state = real(runs.rows) * state_numbers(config);
+    numbers += layer_count(config, runs) * (kept || !runs.has_attention ? layer : state);
+    largest_layer = std::max(largest_layer, layer);
+  }
+  if (!kept) numbers += static_cast<double>(kRecentLayers + 1) * largest_layer;
+  return kFloatSize * numbers;
+}
+
 std::vector<MemoryItem> largest_first(std::vector<MemoryItem> items) {
   std::ranges::sort(items, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   return items;
@@ -203,17 +231,19 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
                                     const RunMemoryRequest& request) {
   ModelConfig extended = config;
   extended.context = std::max(config.context, request.length.tokens);
-  double recorded = 0, max_rows = 0;
+  double max_rows = 0;
   for (const LayerRuns& runs : layer_runs(config, request.length)) {
-    recorded += layer_count(config, runs) * real(runs.rows) * recorded_numbers(config, runs);
     max_rows = std::max(max_rows, real(std::max(runs.rows, runs.keys)));
   }
   const double workspace = 8 * real(config.width) + 3 * widest_hidden(config);
   std::vector<MemoryItem> items;
   items.push_back({{"newly created weights"}, created_weight_bytes(stored, extended)});
-  items.push_back({{"recorded activations"}, kFloatSize * recorded});
+  items.push_back(
+      {{"recorded activations"}, activation_bytes(config, request.length, request.activations)});
   items.push_back({{"workspace of one layer"}, kFloatSize * max_rows * workspace});
-  items.push_back({{"logits"}, logits_bytes(config, request.length, request.gradients)});
+  items.push_back({{"logits"},
+                   request.activations ? logits_bytes(config, request.length, request.gradients)
+                                       : logits_block_bytes(config, request.length)});
   if (request.maps) items.push_back({{"attention maps"}, map_bytes(config, request.length)});
   if (request.gradients)
     items.push_back({{"gradients"}, gradient_bytes(stored, config, request.length)});
@@ -257,17 +287,27 @@ bool keeps_attention(const ModelConfig& config, RunLength length) {
          std::min(kMaxMapBytes, real(static_cast<Index>(memory_budget())) / 8);
 }
 
+bool keeps_activations(const ModelConfig& config, RunLength length) {
+  if (config.segment > 0 || config.exits) return true;
+  if (residual_connection(config.residual_connection.id).run_layers) return true;
+  const double rows = real(length.target > 0 ? length.target : length.tokens);
+  return activation_bytes(config, length, true) + kFloatSize * rows * real(config.vocabulary) <=
+         kMaxActivationBytes;
+}
+
 namespace {
 
 struct MemoryCheck {
   const Model& stored;
   RunLength length;
-  bool gradients;
+  bool gradients, recomputes;
 
   std::vector<MemoryItem> items(const ModelConfig& config, RunLength run) const {
-    return memory_need(
-        stored, config,
-        {.length = run, .maps = keeps_attention(config, run), .gradients = gradients});
+    return memory_need(stored, config,
+                       {.length = run,
+                        .maps = keeps_attention(config, run),
+                        .gradients = gradients,
+                        .activations = !recomputes || keeps_activations(config, run)});
   }
   bool fits(const ModelConfig& config, RunLength run) const {
     return total_bytes(items(config, run)) <= static_cast<double>(memory_budget());
@@ -367,9 +407,9 @@ std::string MemoryNeedError::text(const MemoryControls& controls) const {
   return need_text(need, controls);
 }
 
-void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
-                  bool gradients) {
-  const MemoryCheck check{stored, length, gradients};
+void check_memory(const Model& stored, const ModelConfig& config, RunLength length, bool gradients,
+                  bool recomputes) {
+  const MemoryCheck check{stored, length, gradients, recomputes};
   if (check.fits(config, length)) return;
   refuse(check.items(config, length), grouped(length.tokens) + " tokens",
          suggest_fitting_size(check, config));

@@ -47,8 +47,9 @@ struct MemoryNeedError : InputError, MemoryHint {
 
 struct RunMemoryRequest {
   RunLength length;
-  bool maps = false;       // includes the attention maps of all heads
-  bool gradients = false;  // includes gradients of all weights
+  bool maps = false;        // includes the attention maps of all heads
+  bool gradients = false;   // includes gradients of all weights
+  bool activations = true;  // all activations are kept, see keeps_activations()
 };
 
 // Peak memory of a run of `config` beyond the stored weights: newly created weights, recorded
@@ -59,9 +60,10 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
 double total_bytes(const std::vector<MemoryItem>& items);
 
 // Throws MemoryNeedError if memory_need() exceeds the budget (core/base/memory_budget.h). Counts
-// attention maps if keeps_attention() is true.
+// attention maps if keeps_attention() is true. recomputes: the run keeps its activations only if
+// keeps_activations() is true.
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
-                  bool gradients = false);
+                  bool gradients = false, bool recomputes = false);
 // As above for an operation, without its input. maps: counts the attention maps.
 void check_memory(const OperationInput& input, bool maps);
 
@@ -79,5 +81,9 @@ void check_training_memory(const ModelConfig& config, const TrainingMemoryReques
 // True if the attention maps of all heads use at most 512 MB and an eighth of the budget. Traces
 // then keep the maps; otherwise the maps are recomputed from queries and keys on demand.
 bool keeps_attention(const ModelConfig& config, RunLength length);
+
+// True if recorded activations and logits use at most 64 MB, or if a layer depends on more than its
+// input (segments, exits, reversible layers). Other traces keep only the states between layers.
+bool keeps_activations(const ModelConfig& config, RunLength length);
 
 }  // namespace attnscope

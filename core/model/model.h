@@ -70,6 +70,10 @@ struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
   Trace* trace = nullptr;      // receives the taps (batch size 1 only); null: none
   bool keep_attention = true;  // keeps attention maps in the trace, on host or device
+  // False: the trace computes the taps within layers and the logits again when they are read
+  // (RecomputedLayer), and Output::logits is undefined. Requires a trace, the CPU, and a run
+  // without segments, cache, exits, retrieval, targets and gradients.
+  bool keep_activations = true;
   // Keys and values of earlier tokens; the pass appends those of the new tokens. The trace has only
   // rows of new tokens, over all keys so far. Throws InputError if cache_refusal() is not empty.
   State* cache = nullptr;

@@ -9,6 +9,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/stop.h"
 #include "core/model/input_kind.h"
 #include "core/model/linear.h"
 #include "core/model/output_softmax.h"
@@ -16,6 +17,7 @@
 #include "core/model/rows.h"
 #include "core/model/separable_convolution.h"
 #include "core/model/weights.h"
+#include "core/tensor/matrix_product.h"
 
 namespace attnscope {
 
@@ -270,6 +272,38 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
   return rows ? replace_rows(x, state, *rows) : state;
 }
 
+Var Pass::recorded_block(const Site& site, const Var& x, const Var& source,
+                         const ActiveRows& rows) {
+  if (options_.keep_activations) return block(site, x, source, rows);
+  ensure(!rows);  // traces record all rows
+  recorder_.begin_recomputed_layer();
+  const Var state = block(site, x, source, rows);
+  recorder_.end_recomputed_layer(layer_computation(site, x, source));
+  return state;
+}
+
+std::shared_ptr<const Pass::Setting> Pass::setting() {
+  if (!setting_) setting_ = std::make_shared<const Setting>(Setting{model_, interventions_});
+  return setting_;
+}
+
+// Computation of a layer's taps that can outlive the pass.
+std::function<Trace()> Pass::layer_computation(const Site& site, const Var& x, const Var& source) {
+  const auto groups = std::make_shared<const std::vector<HeadGroup>>(*site.groups);
+  return [setting = setting(), keeps_attention = options_.keep_attention, groups, site, x, source] {
+    Trace trace;
+    ForwardOptions options;
+    options.trace = &trace;
+    options.keep_attention = keeps_attention;  // selects the kernel, and so the rounding
+    options.interventions = &setting->interventions;
+    Site own_site = site;
+    own_site.groups = groups.get();
+    Pass(setting->model, options, 1).block(own_site, x, source);
+    for (AttentionTap& tap : trace.attention) tap.result = {};  // kept by the first trace
+    return trace;
+  };
+}
+
 // x + Attn(x) + FF(x).
 Var Pass::parallel_branches(const Site& site, const Var& x, const Var& attended) {
   const Var attention_output = dropout(attended);
@@ -290,6 +324,26 @@ Var Pass::logits(const Var& x) const {
       softmax.multiply_adds ? softmax.multiply_adds(config()) : x.dim(1) * config().vocabulary;
   count(x.dim(0) * per_row);
   return output_logits(model_, x);
+}
+
+Var Pass::recorded_logits(const Var& x, Index segment) {
+  if (options_.keep_activations) {
+    const Var result = logits(x);
+    if (result.defined()) recorder_.logits(result.value(), segment);
+    return result;
+  }
+  if (!config().model_options.output_head) return {};
+  count(x.value().size() * config().vocabulary);
+  const auto rows = [setting = setting(), state = x.value()](Index first, Index count) {
+    // More rows than required, where a product of few rows would round differently.
+    const Index needed = std::min(std::max(count, kMinPanelRows), state.dim(0));
+    const Index begin = std::min(first, state.dim(0) - needed);
+    const Tensor result = output_logits(setting->model, state.slice(begin, needed)).value();
+    check_stop();
+    return result.slice(first - begin, count);
+  };
+  recorder_.logits(LazyTensor({x.dim(0), config().vocabulary}, rows), segment);
+  return {};
 }
 
 void Pass::tap(const std::string& name, const Var& x, Index segment) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,8 @@ class Pass {
   // states are computed; other rows only provide keys and values.  [n, d] -> [n, d]
   Var block(const Site& site, const Var& x, const Var& source,
             const ActiveRows& rows = std::nullopt);
+  // block() whose taps are recorded as ForwardOptions::keep_activations says.
+  Var recorded_block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows);
   // Blocks of a layer, for residual connections that run layers themselves. They include the norms
   // of the block input and output, but not the norm after the residual sum.
   Var self_attention(const Site& site, const Var& x);
@@ -76,6 +79,8 @@ class Pass {
   // Final norm of a stack, if it has one.
   Var final_norm(const Var& x, const std::string& stack);
   Var logits(const Var& x) const;  // [n, d] -> [n, vocabulary]; undefined without an output head
+  // logits() of the final states, recorded. Undefined if the trace computes the logits again.
+  Var recorded_logits(const Var& x, Index segment = 0);
 
   // Types of the tokens to embed, [B, L]; undefined: all 0.
   void set_token_types(IntTensor types) { types_ = std::move(types); }
@@ -133,6 +138,11 @@ class Pass {
   };
   Terms position_terms(const Site& site, const Rows& rows, const std::string& prefix);
   Var attend(const Site& site, const Rows& rows);
+  // Model and interventions of taps that are computed again after the pass.
+  struct Setting {
+    Model model;
+    Interventions interventions;
+  };
   void report_layer(const Site& site, Index group, Index groups) const;
   Var group_attention(const Site& site, Index group, const HeadRange& range, OperationInput input,
                       const Var& layer_input);
@@ -153,6 +163,8 @@ class Pass {
   void record_attention(const Site& site, Index group, const HeadGroup& head_group,
                         OperationInput input, OperationResult result,
                         std::vector<RowSource> remembered = {});
+  std::function<Trace()> layer_computation(const Site& site, const Var& x, const Var& source);
+  std::shared_ptr<const Setting> setting();
   void add_span_loss(const HeadGroup& group, const OperationResult& result);
   ResultRequest wanted(const HeadGroup& group) const;
   Var zero_disabled_heads(const Var& x, const Site& site, Index first_head, Index heads) const;
@@ -177,6 +189,7 @@ class Pass {
   State* memory_;
   Index batch_;
   Recorder recorder_;
+  std::shared_ptr<const Setting> setting_;  // null: not needed yet
   std::vector<Loss> losses_;
   Var feed_forward_input_;
   Readout readout_;

@@ -479,8 +479,8 @@ void Pass::record_attention(const Site& site, Index group, const HeadGroup& head
   std::iota(tap.heads.begin(), tap.heads.end(), input.first_head);
   tap.variant = head_group.variant;
   tap.encoding = head_group.encoding;
-  tap.input = values_of(input);
-  tap.input.v = values_of_columns(input, result);
+  HeadTensors<Tensor> vectors = values_of(input);
+  vectors.v = values_of_columns(input, result);
   tap.combine_heads = output_projection(site);
   const Encoding& position = encoding(head_group.encoding.id);
   const NamedVars weights =
@@ -493,7 +493,7 @@ void Pass::record_attention(const Site& site, Index group, const HeadGroup& head
   tap.causal = input.causal || variant(head_group.variant.id).causality.by_definition;
   const auto state = result.extra.find("state");
   if (state != result.extra.end()) recorder_.located_heads("state", tap.address, state->second);
-  tap.result = std::move(result);
+  tap.record(std::move(vectors), std::move(result));
   recorder_.attention(std::move(tap));
 }
 

@@ -105,8 +105,12 @@ Index Part::kv_heads() const {
   return var.defined() ? var.dim(0) / batch : heads;
 }
 
-bool Part::is_global(Index query) const {
+bool PartRules::is_global(Index query) const {
   return std::ranges::binary_search(global_rows, static_cast<std::int32_t>(query));
+}
+
+PartSettings settings_of(const Part& part) {
+  return {part, part};
 }
 
 Part::Span Part::numbers_of(const Var& vectors, Index query) const {

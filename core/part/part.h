@@ -91,16 +91,19 @@ struct ScoreChanges {
   Var sinks{};
 };
 
-// Operands of an operation that its parts use unchanged.
-struct HeadOperands : HeadTensors<Var>, ScoreChanges {
+struct OperandSettings : ScoreChanges {
   Index batch = 1;  // B
   Index heads = 1;  // h
+};
+
+// Operands of an operation that its parts use unchanged.
+struct HeadOperands : HeadTensors<Var>, OperandSettings {
   // For reports on absolute encodings: products by term, including Content; their sum is q . k.
   std::vector<ExtraProduct> split;
 };
 
-// Ingredients of one weighting. With RoPE, q and k are already rotated.
-struct Part : HeadOperands {
+// Ingredients that are not computed from the vectors of the tokens.
+struct PartRules {
   // Positions.
   std::vector<std::int32_t> pos_q;  // [L_q]; empty: 0, 1, ...
   std::vector<std::int32_t> pos_k;  // [L_k] or [h * L_k]; empty: 0, 1, ...
@@ -109,14 +112,11 @@ struct Part : HeadOperands {
   Source source = Source::Product;
   float scale = 1;
   bool relu = false;
-  std::vector<ExtraProduct> products;
   std::optional<RelativeRows> query_rows;  // q_i . rows[index(o)]
   std::vector<RelativeRows> key_rows;      // k_c . rows[index(o)]
   std::vector<OffsetTable> scaled_biases;  // multiplied by `scale`
   std::optional<OffsetTable> bias;         // not multiplied by `scale`
   std::optional<OffsetTable> factor;
-  Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
-  Var logits;  // Logits: [B h or h, L_q, L_k], or [B h or h, L_q, n] with logits_index
   OffsetIndexPtr logits_index;  // index(o): the column of `logits` that a pair reads
   // For reports only: queries with separate projections, ascending. If any, q, k and v are twice as
   // wide: these queries use the second half, other queries the first; q is 0 in the unused half.
@@ -135,14 +135,26 @@ struct Part : HeadOperands {
 
   Index queries() const { return pattern->queries(); }
   Index keys() const { return pattern->keys(); }
-  Index kv_heads() const;  // h_kv by the shape of k or v; h if both are undefined
   bool is_global(Index query) const;
+};
+
+// All ingredients of one weighting. With RoPE, q and k are already rotated.
+struct Part : HeadOperands, PartRules {
+  std::vector<ExtraProduct> products;
+  Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
+  Var logits;  // Logits: [B h or h, L_q, L_k], or [B h or h, L_q, n] with logits_index
+
+  Index kv_heads() const;  // h_kv by the shape of k or v; h if both are undefined
   // Range of the components of q, k or v that row `query` uses.
   struct Span {
     Index first = 0, count = 0;
   };
   Span numbers_of(const Var& vectors, Index query) const;
 };
+
+// A part without the ingredients that are computed from the vectors of the tokens.
+struct PartSettings : OperandSettings, PartRules {};
+PartSettings settings_of(const Part& part);
 
 // Throws std::logic_error for inconsistent shapes or ingredients; user input is checked earlier.
 void check(const Part& part);

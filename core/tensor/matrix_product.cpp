@@ -20,7 +20,6 @@ constexpr Index kMinParallelWork = Index{1} << 18;  // smaller products use one 
 constexpr Index kDepth = 256;                       // rows of a panel (32 KiB)
 constexpr Index kMaxPanels = 32;                    // panels packed at a time (1 MiB)
 constexpr Index kRowBlock = 256;  // rows of A that stay in the cache for all panels
-constexpr Index kSmallRows = 4;   // with fewer rows, packing costs more than multiplying
 constexpr Index kDots = 4;        // dot products at a time, see RowKernels::four_dots
 constexpr Index kTile = 8;        // rows of a register tile; a thread's share has whole tiles
 
@@ -210,7 +209,8 @@ void multiply(const Matrix& a, const Right& b, float* c, Index c_stride, bool ad
   const Index m = a.rows, n = b.columns;
   if (m == 0 || n == 0) return;
   const bool is_parallel = m * n * a.columns >= kMinParallelWork;
-  if (m < kSmallRows || a.columns == 0) {
+  // Packing a few rows would cost more than multiplying.
+  if (m < kMinPanelRows || a.columns == 0) {
     multiply_small(a, b, c, c_stride, add, is_parallel);
   } else {
     multiply_panels(a, b, c, c_stride, add, is_parallel);

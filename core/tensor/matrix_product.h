@@ -14,6 +14,10 @@ struct Matrix {
   bool transposed = false;
 };
 
+// From so many rows of A on, the numbers of a row of C depend only on that row of A and on B. Fewer
+// rows are multiplied in another order.
+inline constexpr Index kMinPanelRows = 4;
+
 // c: [a.rows, b.columns], rows `c_stride` numbers apart, without overlap with a or b. Overwrites c,
 // or adds to it if `add`. Requires a.columns == b.rows; if both are 0, the product is 0.
 void multiply_matrices(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add);

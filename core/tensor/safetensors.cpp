@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <vector>
@@ -190,26 +191,36 @@ SafetensorsFile parse_safetensors(std::string bytes, const std::string& name) {
   return parse(*owner, owner, false, name);
 }
 
+void SafetensorsOutput::add(std::string name, const StoredTensor& tensor) {
+  tensors.push_back({std::move(name), tensor.dtype, tensor.shape, {[tensor] { return tensor; }}});
+}
+
 void write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file) {
+  SafetensorsOutput output;
+  output.metadata = file.metadata;
+  for (const auto& [name, tensor] : file.tensors) output.add(name, tensor);
+  write_safetensors(path, output);
+}
+
+void write_safetensors(const std::filesystem::path& path, const SafetensorsOutput& file) {
   // Wide types first, so that every tensor is aligned to its element size.
-  std::vector<const std::pair<const std::string, StoredTensor>*> order;
-  for (const auto& entry : file.tensors) order.push_back(&entry);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return byte_size(a->second.dtype) > byte_size(b->second.dtype);
-  });
+  std::vector<const SafetensorsOutput::Entry*> order;
+  for (const SafetensorsOutput::Entry& entry : file.tensors) order.push_back(&entry);
+  std::ranges::stable_sort(order, std::greater(),
+                           [](const auto* entry) { return byte_size(entry->dtype); });
 
   Json header = Json::object();
   if (!file.metadata.empty()) header[kMetadataKey] = file.metadata;
-  std::vector<std::string_view> pieces(2);
   std::uint64_t offset = 0;
-  for (const auto* entry : order) {
-    const auto& [name, tensor] = *entry;
-    const std::uint64_t bytes = checked_byte_count(tensor.shape, tensor.dtype, tensor_label(name));
-    header[name] = {{"dtype", to_string(tensor.dtype)},
-                    {"shape", tensor.shape},
-                    {"data_offsets", {offset, offset + bytes}}};
-    if (bytes > 0) pieces.emplace_back(reinterpret_cast<const char*>(tensor.bytes), bytes);
+  std::vector<std::pair<const std::function<StoredTensor()>*, std::uint64_t>> parts;  // and ends
+  for (const SafetensorsOutput::Entry* entry : order) {
+    const std::uint64_t bytes =
+        checked_byte_count(entry->shape, entry->dtype, tensor_label(entry->name));
+    header[entry->name] = {{"dtype", to_string(entry->dtype)},
+                           {"shape", entry->shape},
+                           {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
+    for (const auto& part : entry->parts) parts.emplace_back(&part, offset);
   }
 
   std::string text;
@@ -221,9 +232,29 @@ void write_safetensors(const std::filesystem::path& path, const SafetensorsFile&
   text.resize((text.size() + kPrefix - 1) / kPrefix * kPrefix,
               ' ');  // aligns the tensors
   const std::uint64_t header_bytes = text.size();
-  pieces[0] = {reinterpret_cast<const char*>(&header_bytes), kPrefix};
-  pieces[1] = text;
-  write_file(path, pieces);
+  text.insert(0, reinterpret_cast<const char*>(&header_bytes), kPrefix);
+  std::size_t next = 0;
+  std::uint64_t written = 0;
+  StoredTensor tensor;  // the part that is written
+  write_file(path, [&]() -> std::optional<std::string_view> {
+    if (next == 0) {
+      ++next;
+      return text;
+    }
+    if (next > parts.size()) return std::nullopt;
+    const auto& [part, end] = parts[next - 1];
+    tensor = {};
+    tensor = (*part)();
+    const auto bytes =
+        static_cast<std::uint64_t>(byte_count(tensor.dtype, element_count(tensor.shape)));
+    written += bytes;
+    const bool is_last = next == parts.size() || parts[next].second != end;
+    if (written > end || (is_last && written != end)) {
+      throw std::logic_error(path.string() + ": parts do not form their tensor");
+    }
+    ++next;
+    return std::string_view(reinterpret_cast<const char*>(tensor.bytes), bytes);
+  });
 }
 
 }  // namespace attnscope

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/tensor/stored_tensor.h"
 
@@ -23,5 +25,21 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path);
 SafetensorsFile parse_safetensors(std::string bytes, const std::string& name);
 // Writes atomically (core/base/file.h). WorkError on failure.
 void write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file);
+
+// Tensors of a file that are computed while it is written, one part at a time, so that the file
+// need not fit into memory.
+struct SafetensorsOutput {
+  struct Entry {
+    std::string name;
+    DType dtype = DType::F32;
+    Shape shape;
+    std::vector<std::function<StoredTensor()>> parts;  // their concatenation is the tensor
+  };
+  std::vector<Entry> tensors;  // computed in this order, except that wide types come first
+  std::map<std::string, std::string> metadata;
+
+  void add(std::string name, const StoredTensor& tensor);
+};
+void write_safetensors(const std::filesystem::path& path, const SafetensorsOutput& file);
 
 }  // namespace attnscope

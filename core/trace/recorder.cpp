@@ -7,13 +7,15 @@ namespace attnscope {
 namespace {
 
 // Appends the rows (axis 0) of `more` to `first`.
-void append(Tensor& first, const std::vector<Tensor>& more) {
+template <class Rows>
+void append(Rows& rows, const std::vector<Tensor>& more) {
+  const Tensor first = rows;
   Shape shape = first.shape();
   for (const Tensor& part : more) shape[0] += part.dim(0);
   Tensor joined(shape);
   float* to = std::copy_n(first.data(), first.size(), joined.data());
   for (const Tensor& part : more) to = std::copy_n(part.data(), part.size(), to);
-  first = std::move(joined);
+  rows = std::move(joined);
 }
 
 template <class Map, class Values>
@@ -38,7 +40,10 @@ void Recorder::attention(AttentionTap tap) {
 
 void Recorder::rows(const std::string& name, const Tensor& values, Index segment) {
   if (!trace_) return;
-  if (segment == 0) return write_once(trace_->taps, name, values);
+  if (segment == 0) {
+    layer_rows_.push_back(name);
+    return write_once(trace_->taps, name, values);
+  }
   rows_[name].push_back(values);
 }
 
@@ -78,12 +83,37 @@ void Recorder::located_heads(const std::string& name, const Address& address,
   trace_->located.push_back({name, first, values, true});
 }
 
-void Recorder::logits(const Tensor& values, Index segment) {
+void Recorder::logits(const LazyTensor& values, Index segment) {
   if (!trace_) return;
   if (segment == 0) {
     trace_->logits = values;
   } else {
     logits_.push_back(values);
+  }
+}
+
+void Recorder::begin_recomputed_layer() {
+  if (!trace_) return;
+  first_attention_ = trace_->attention.size();
+  layer_rows_.clear();
+}
+
+void Recorder::end_recomputed_layer(std::function<Trace()> compute) {
+  if (!trace_) return;
+  const auto layer = std::make_shared<RecomputedLayer>(std::move(compute), recent_layers_);
+  for (std::size_t n = first_attention_; n < trace_->attention.size(); ++n) {
+    AttentionTap& tap = trace_->attention[n];
+    const std::size_t index = n - first_attention_;  // among the taps of the layer
+    tap.vectors = tap.vectors.computed_by([layer, index] {
+      const std::shared_ptr<const Trace> taps = layer->taps();
+      return std::shared_ptr<const AttentionVectors>(taps->attention[index].vectors.get());
+    });
+  }
+  for (const std::string& name : layer_rows_) {
+    LazyTensor& rows = trace_->taps.at(name);
+    rows = {rows.shape(), [layer, name](Index first, Index count) {
+              return layer->taps()->taps.at(name).rows(first, count);
+            }};
   }
 }
 

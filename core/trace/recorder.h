@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/autodiff/var.h"
+#include "core/trace/recomputed_layer.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
@@ -23,7 +24,11 @@ class Recorder {
   void located_rows(const std::string& name, const Address& address, const Tensor& values);
   // Tensor [h, ..] of a head group, e.g. "state". Values of a later segment replace earlier ones.
   void located_heads(const std::string& name, const Address& address, const Tensor& values);
-  void logits(const Tensor& values, Index segment);  // `values` may be undefined
+  void logits(const LazyTensor& values, Index segment);  // `values` may be undefined
+  // Taps recorded between these calls are not kept. compute: computes them again, see
+  // RecomputedLayer. Keeps attention maps and tensors with an address. Texts of one segment only.
+  void begin_recomputed_layer();
+  void end_recomputed_layer(std::function<Trace()> compute);
   void finish();
 
  private:
@@ -32,6 +37,9 @@ class Recorder {
   std::map<std::string, std::vector<Tensor>> rows_;
   std::map<std::size_t, std::vector<Tensor>> located_;  // by index in Trace::located
   std::vector<Tensor> logits_;
+  std::size_t first_attention_ = 0;      // first attention tap of the recomputed layer
+  std::vector<std::string> layer_rows_;  // names of rows() in the recomputed layer
+  std::shared_ptr<RecentLayers> recent_layers_ = std::make_shared<RecentLayers>();
 };
 
 }  // namespace attnscope

@@ -7,37 +7,37 @@
 namespace attnscope {
 namespace {
 
-using Taps = std::vector<Located<Tensor>>;
+using Taps = std::vector<Located<PartedTensor>>;
 
 // Stacks tensors along a new first axis if `adds_axis`, else concatenates them along the first.
-Tensor combine(const std::vector<Tensor>& parts, bool adds_axis) {
-  Shape shape = parts.front().shape();
+PartedTensor combine(const std::vector<PartedTensor>& tensors, bool adds_axis) {
+  PartedTensor result{tensors.front().shape, {}};
   if (adds_axis) {
-    shape.insert(shape.begin(), static_cast<Index>(parts.size()));
+    result.shape.insert(result.shape.begin(), static_cast<Index>(tensors.size()));
   } else {
-    shape[0] = 0;
-    for (const Tensor& part : parts) shape[0] += part.dim(0);
+    result.shape[0] = 0;
+    for (const PartedTensor& tensor : tensors) result.shape[0] += tensor.shape[0];
   }
-  Tensor result(shape);
-  float* to = result.data();
-  for (const Tensor& part : parts) to = std::copy_n(part.data(), part.size(), to);
+  for (const PartedTensor& tensor : tensors) {
+    result.parts.insert(result.parts.end(), tensor.parts.begin(), tensor.parts.end());
+  }
   return result;
 }
 
 // True if the shapes are equal. If `ignore_first`, the first axes may differ.
-bool shapes_match(const Tensor& a, const Tensor& b, bool ignore_first) {
-  Shape x = a.shape(), y = b.shape();
+bool shapes_match(const PartedTensor& a, const PartedTensor& b, bool ignore_first) {
+  Shape x = a.shape, y = b.shape;
   if (x.size() != y.size()) return false;
   if (ignore_first && !x.empty()) x[0] = y[0] = 0;
   return x == y;
 }
 
 // Taps grouped by all address components except one, ordered by that component.
-using Families = std::map<Address, std::map<Index, Tensor>>;
+using Families = std::map<Address, std::map<Index, PartedTensor>>;
 
 Families group_taps(const Taps& taps, Index Address::*component) {
   Families result;
-  for (const Located<Tensor>& tap : taps) {
+  for (const Located<PartedTensor>& tap : taps) {
     Address others = tap.address;
     others.*component = 0;
     result[others].emplace(tap.address.*component, tap.values);
@@ -66,9 +66,10 @@ bool join(Taps& taps, Index Address::*component, bool by_group) {
   if (!can_join(families, by_group)) return false;
   Taps result;
   for (const auto& [address, values] : families) {
-    std::vector<Tensor> parts;
-    for (const auto& [value, tensor] : values) parts.push_back(tensor);
-    result.push_back({taps.front().name, address, combine(parts, !by_group), taps.front().by_head});
+    std::vector<PartedTensor> tensors;
+    for (const auto& [value, tensor] : values) tensors.push_back(tensor);
+    result.push_back(
+        {taps.front().name, address, combine(tensors, !by_group), taps.front().by_head});
   }
   taps = std::move(result);
   return true;
@@ -80,10 +81,20 @@ std::string component_text(const char* name, Index value) {
 
 }  // namespace
 
+Tensor PartedTensor::value() const {
+  Tensor result(shape);
+  float* to = result.data();
+  for (const auto& part : parts) {
+    const Tensor numbers = part();
+    to = std::copy_n(numbers.data(), numbers.size(), to);
+  }
+  return result;
+}
+
 std::vector<NamedTensor> join_taps(const Taps& all_taps, const AddressParts& parts, bool by_group,
                                    bool by_kind) {
   std::map<std::pair<Stack, AttentionKind>, Taps> by_part;
-  for (const Located<Tensor>& tap : all_taps) {
+  for (const Located<PartedTensor>& tap : all_taps) {
     by_part[{tap.address.stack, by_kind ? tap.address.kind : AttentionKind::Self}].push_back(tap);
   }
   std::vector<NamedTensor> result;
@@ -92,7 +103,7 @@ std::vector<NamedTensor> join_taps(const Taps& all_taps, const AddressParts& par
     const bool layer_in_name = !join(taps, &Address::layer, false);
     const bool step_in_name = parts.step && !join(taps, &Address::step, false);
     const bool segment_in_name = parts.segment && !join(taps, &Address::segment, false);
-    for (const Located<Tensor>& tap : taps) {
+    for (const Located<PartedTensor>& tap : taps) {
       const Address& address = tap.address;
       std::string name = tap.name;
       if (parts.stack)
@@ -113,18 +124,22 @@ std::vector<NamedTensor> join_taps(const Taps& all_taps, const AddressParts& par
 std::vector<NamedTensor> join_attention(const Trace& trace) {
   Taps taps;
   for (const AttentionTap& tap : trace.attention) {
-    std::vector<Tensor> heads;
-    for (std::size_t a = 0; a < tap.heads.size(); ++a) {
-      heads.push_back(tap.attention(static_cast<Index>(a)));  // [L_q, L_k]
+    const auto heads = static_cast<Index>(tap.heads.size());
+    PartedTensor maps{{heads, tap.queries(), tap.keys()}, {}};
+    for (Index head = 0; head < heads; ++head) {
+      maps.parts.emplace_back([&tap, head] { return tap.attention(head); });
     }
-    taps.push_back({"attention", tap.address, combine(heads, true), true});
+    taps.push_back({"attention", tap.address, std::move(maps), true});
   }
   return taps.empty() ? std::vector<NamedTensor>{} : join_taps(taps, trace.parts, true, true);
 }
 
 std::vector<NamedTensor> join_located(const Trace& trace) {
   std::map<std::string, Taps> by_name;
-  for (const Located<Tensor>& tap : trace.located) by_name[tap.name].push_back(tap);
+  for (const Located<Tensor>& tap : trace.located) {
+    const PartedTensor values{tap.values.shape(), {[numbers = tap.values] { return numbers; }}};
+    by_name[tap.name].push_back({tap.name, tap.address, values, tap.by_head});
+  }
   std::vector<NamedTensor> result;
   for (const auto& [name, taps] : by_name) {
     // Recorder has already concatenated rows of segments, and keeps states of the last segment.

@@ -7,6 +7,7 @@
 // "state.layer=1".
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,26 @@
 
 namespace attnscope {
 
+// A tensor that consists of parts. They are computed one at a time, because attention maps of all
+// layers are large.
+struct PartedTensor {
+  Shape shape;
+  std::vector<std::function<Tensor()>> parts;  // their concatenation is the tensor
+
+  Tensor value() const;
+};
+
 struct NamedTensor {
   std::string name;
-  Tensor values;
+  PartedTensor values;
 };
 
 // All `taps` have the same name. `by_group`: each tap is a tensor of one head group, [h, ...].
 // `by_kind`: the attention kind is part of the names.
-std::vector<NamedTensor> join_taps(const std::vector<Located<Tensor>>& taps,
+std::vector<NamedTensor> join_taps(const std::vector<Located<PartedTensor>>& taps,
                                    const AddressParts& parts, bool by_group, bool by_kind);
 
-// Attention maps of all taps.
+// Attention maps of all taps. The trace must outlive the result.
 std::vector<NamedTensor> join_attention(const Trace& trace);
 // Tensors of Trace::located.
 std::vector<NamedTensor> join_located(const Trace& trace);

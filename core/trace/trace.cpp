@@ -19,6 +19,15 @@ void check_head(const AttentionTap& tap, Index head) {
 
 }  // namespace
 
+void AttentionTap::record(HeadTensors<Tensor> input, OperationResult operation) {
+  vectors = AttentionVectors{std::move(input), operation.part, operation.output.value()};
+  result = static_cast<OperationRecord&&>(operation);
+}
+
+std::shared_ptr<const Part> AttentionTap::part() const {
+  return settings() == nullptr ? nullptr : vectors.get()->part;
+}
+
 Tensor AttentionTap::attention(Index head) const {
   check_head(*this, head);
   const Shape shape{queries(), keys()};

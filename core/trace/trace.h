@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "core/attention/variant.h"
+#include "core/tensor/lazy_tensor.h"
 #include "core/text/tokenizer.h"
+#include "core/trace/attention_vectors.h"
 #include "core/trace/head_ref.h"
 
 namespace attnscope {
@@ -28,15 +30,25 @@ struct StreamRows {
 struct AttentionTap : AttentionMethod {
   Address address;
   StreamRows query_rows{}, key_rows{};
-  std::vector<Index> heads;     // the group's heads, numbered within the layer
-  OperationResult result;       // batch 1; `part` contains q, k, v
-  HeadTensors<Tensor> input{};  // projections before rotation; v may be undefined
+  std::vector<Index> heads;   // the group's heads, numbered within the layer
+  OperationRecord result;     // batch 1
+  RecordedVectors vectors{};  // queries, keys, values, outputs; read them with the members below
   // Maps the layer's concatenated head outputs [n, h d_v] to [n, d] by the output projection and
   // its bias. Shared with the model; empty if not available.
   std::function<Tensor(const Tensor&)> combine_heads{};
   NamedVars encoding_weights;  // weights of the encoding: "pos.bias"; shared with the model
   // Text rows in the memory columns, in order. Memory columns precede the segment's columns.
   std::vector<RowSource> remembered{};
+
+  // Sets `result` and `vectors`. input: the operation's vectors before rotation.
+  void record(HeadTensors<Tensor> input, OperationResult operation);
+  // Vectors of the operation; computed again if the run did not keep them.
+  HeadTensors<Tensor> input() const { return vectors.get()->input; }
+  std::shared_ptr<const Part> part() const;  // null for operations of several parts
+  Tensor output() const { return vectors.get()->output; }
+  // Part without vectors, never computed again; null for operations of several parts.
+  const PartSettings* settings() const { return vectors.settings().get(); }
+  const RecordedVectors::Shapes& shapes() const { return vectors.shapes(); }
 
   Index queries() const { return result.pattern->queries(); }
   Index keys() const { return result.pattern->keys(); }
@@ -83,6 +95,9 @@ struct PixelGrid {
   bool contains(Index pixel) const { return pixel >= 0 && pixel < width * height; }
 };
 
+// Rows of Trace::logits to read at a time: a vocabulary has up to 250,000 tokens.
+inline constexpr Index kLogitsRows = 128;
+
 struct Trace {
   std::string model;  // name
   // The checkpoint's configuration, before the user's choices; not null after a run.
@@ -93,10 +108,10 @@ struct Trace {
   std::vector<TraceToken> tokens;              // target tokens in an encoder-decoder
   std::vector<Stream> streams;                 // other streams, if L_q != L_k
   std::vector<AttentionTap> attention;         // one per address
-  Tensor logits;                               // [L, vocabulary]
+  LazyTensor logits;                           // [L, vocabulary]
   Tensor token_bits;  // [L] -log2 p(token | earlier tokens); NaN for the first; undefined without
                       // logits, or if they predict masked tokens
-  std::map<std::string, Tensor> taps;       // "embed", "layers.0.residual", "loss.total", ...
+  std::map<std::string, LazyTensor> taps;   // "embed", "layers.0.residual", "loss.total", ...
   std::map<std::string, IntTensor> counts;  // "halting.steps", "exit.layer", "retrieval.index"
   // Tensors of a layer, or of a head group: "gate.attention" [L, d], "state" [h, ..].
   std::vector<Located<Tensor>> located;

@@ -49,9 +49,9 @@ std::shared_ptr<const WordTrace> ViewCache::words(const Trace& trace,
 
 std::shared_ptr<const void> source_of(const Trace& trace) {
   if (trace.attention.empty()) return nullptr;
-  const OperationResult& last = trace.attention.back().result;
-  if (last.part) return last.part;
-  return last.pattern;
+  const AttentionTap& last = trace.attention.back();
+  if (last.settings() != nullptr) return last.vectors.settings();
+  return last.result.pattern;
 }
 
 }  // namespace attnscope

@@ -27,7 +27,7 @@ void add_predictions(Trace& trace) {
   trace.logits = Tensor({length, kVocabulary});
   trace.token_bits = Tensor({length});
   for (Index i = 0; i < length; ++i) {
-    for (Index v = 0; v < kVocabulary; ++v) trace.logits(i, v) = 4 * wave(i, v);
+    for (Index v = 0; v < kVocabulary; ++v) trace.logits.value()(i, v) = 4 * wave(i, v);
     trace.token_bits[i] = i == 0 ? NAN : 12 * wave(i, 1);
   }
 }

@@ -81,14 +81,14 @@ void draw_chips(Ui& ui, const std::string& query, const std::string& key, bool i
 }
 
 void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head, const Hit& hit) {
-  if (tap.result.part == nullptr) return;
+  if (tap.settings() == nullptr) return;
   // Without a softmax there are no scores, but rescaled sums of features.
   const Variant& method = variant(tap.variant.id);
   if (!method.scores.has_softmax(tap.variant.values)) return;
-  const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
+  const auto pair = pair_score(*tap.part(), head, hit.query, hit.key);
   if (!pair) return;
   draw_fact(ui, "q · k", brief(pair->product), "Dot product of the query and key vectors.");
-  draw_fact(ui, "× scale", brief(static_cast<double>(tap.result.part->scale)),
+  draw_fact(ui, "× scale", brief(static_cast<double>(tap.settings()->scale)),
             "1/√d for head size d, unless the encoding defines another scale.");
   if (pair->terms.size() > 1) {
     const bool are_mixed = has_positions_in_content(trace, tap);

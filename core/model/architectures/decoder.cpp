@@ -51,10 +51,13 @@ SegmentResult process_segment(Pass& pass, const IntTensor& ids, Index first, Ind
   pass.tap("final", state, segment);
   result.readout = {pass.last_feed_forward_input(), state};
   const bool last_only = pass.options().last_logits;
-  result.logits =
-      exits ? exits->logits(x) : pass.logits(last_only ? last_tokens(pass, state) : state);
-  if (exits && last_only) result.logits = last_tokens(pass, result.logits);
-  if (result.logits.defined()) pass.recorder().logits(result.logits.value(), segment);
+  if (exits) {
+    result.logits = exits->logits(x);
+    if (last_only) result.logits = last_tokens(pass, result.logits);
+    if (result.logits.defined()) pass.recorder().logits(result.logits.value(), segment);
+  } else {
+    result.logits = pass.recorded_logits(last_only ? last_tokens(pass, state) : state, segment);
+  }
   return result;
 }
 

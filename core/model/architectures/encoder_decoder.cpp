@@ -46,12 +46,13 @@ Output run_stacks(Pass& pass, const Batch& batch) {
     exits->attach_to(stack);
   }
   x = run_layers(pass, stack, x);
-  pass.tap("final", pass.final_norm(x, ""));
-  const Var logits =
-      exits ? exits->logits(x) : pass.logits(pass.final_norm(x, ""));  // [n, vocabulary]
+  const Var state = pass.final_norm(x, "");
+  pass.tap("final", state);
+  if (!exits) return language_model_output(pass, pass.recorded_logits(state), batch);
+  const Var logits = exits->logits(x);  // [n, vocabulary]
   if (logits.defined()) pass.recorder().logits(logits.value(), 0);
-  if (exits) exits->record();
-  return exits ? exits->output(logits, batch) : language_model_output(pass, logits, batch);
+  exits->record();
+  return exits->output(logits, batch);
 }
 
 Output run_encoder_decoder(Pass& pass, const Batch& batch) {

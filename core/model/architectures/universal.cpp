@@ -14,9 +14,7 @@ Output run_universal(Pass& pass, const Batch& batch) {
   Var x = run_steps(pass, batch.ids, {.groups = config.groups, .causal = config.causal});
   x = pass.final_norm(x, "");
   pass.tap("final", x);
-  const Var logits = pass.logits(x);
-  if (logits.defined()) pass.recorder().logits(logits.value(), 0);
-  return language_model_output(pass, logits, batch);
+  return language_model_output(pass, pass.recorded_logits(x), batch);
 }
 
 }  // namespace

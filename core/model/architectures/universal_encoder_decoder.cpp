@@ -20,9 +20,7 @@ Output run_universal_stacks(Pass& pass, const Batch& batch) {
       .groups = config.groups, .causal = config.causal, .source = source, .begin = 0.5, .end = 1};
   const Var x = pass.final_norm(run_steps(pass, batch.ids, decoder), "");  // [n, d]
   pass.tap("final", x);
-  const Var logits = pass.logits(x);
-  if (logits.defined()) pass.recorder().logits(logits.value(), 0);
-  return language_model_output(pass, logits, batch);
+  return language_model_output(pass, pass.recorded_logits(x), batch);
 }
 
 std::string universal_stacks_refusal(const ModelConfig& config) {

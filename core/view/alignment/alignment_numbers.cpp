@@ -27,8 +27,7 @@ std::vector<HeadRef> heads_of(const Trace& trace, const ViewSettings& view) {
 }
 
 std::vector<double> token_probabilities(const GeneratedTarget& target, Index row) {
-  const Tensor& logits = target.trace->logits;  // [rows, vocabulary]
-  return probabilities(logits.slice(row, 1).reshaped({logits.dim(1)}), {});
+  return probabilities(target.trace->logits.row(row), {});
 }
 
 }  // namespace

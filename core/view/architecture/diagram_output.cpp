@@ -20,8 +20,8 @@ std::vector<std::string> prediction(const DiagramSource& source) {
     return {};
   const Index token = selected_position(source.session.view, source.trace);
   const Index size = source.trace.logits.dim(1);
-  const float* row = source.trace.logits.data() + token * size;
-  const auto best = static_cast<Index>(std::max_element(row, row + size) - row);
+  const Tensor row = source.trace.logits.row(token);
+  const auto best = static_cast<Index>(std::max_element(row.begin(), row.end()) - row.begin());
   double sum = 0;
   for (Index n = 0; n < size; ++n) sum += std::exp(static_cast<double>(row[n] - row[best]));
   const std::string& label = source.trace.tokens[static_cast<std::size_t>(token)].label;

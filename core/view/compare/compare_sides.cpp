@@ -82,7 +82,7 @@ std::string describe_cost(double products, double full) {
 
 // Index of the rule that allows each pair, [L_q, L_k]; NaN for excluded pairs.
 Tensor rules_of(const Side& side) {
-  const OperationResult& result = side.tap->result;
+  const OperationRecord& result = side.tap->result;
   return result.mask.defined() ? masked_rules(*result.pattern, result.mask, side.head)
                                : pattern_rules(*result.pattern, side.head,
                                                {0, 0, side.tap->queries(), side.tap->keys(), 1, 1});

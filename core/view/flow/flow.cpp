@@ -21,7 +21,7 @@ constexpr double kNarrationSize = 1.16;  // units
 // Refusal of a run without values.
 Refusal check_flow(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) return {"No values in this file", kImportedAttentionAdvice};
-  if (!tap.result.output.defined()) {
+  if (tap.shapes().output.empty()) {
     return {"No values recorded",
             "This run records weights, but not values. Open a file with q, k and v, or "
             "choose a model and a text."};

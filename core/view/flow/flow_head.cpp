@@ -78,7 +78,7 @@ class HeadPanels {
     const std::string reason = no_pair_scores_reason(s_.tap, sum_);
     pen_.panel(p_.keys, draws_keys() ? flow_title(FlowStage::Vectors) : "Keys");
     pen_.panel(p_.scores, flow_title(FlowStage::Scores));
-    const Part* part = s_.tap.result.part.get();
+    const PartSettings* part = s_.tap.settings();
     const bool is_softmax = part == nullptr || part->normaliser == Normaliser::Softmax ||
                             part->normaliser == Normaliser::SpanSoftmax;
     pen_.panel(p_.softmax, is_softmax ? flow_title(FlowStage::Softmax) : "Weights");

@@ -84,7 +84,7 @@ bool compares_pairs(const Part& part) {
 // Score s_ij of a weight; empty for variants without pair scores.
 std::optional<double> score_of(const AttentionTap& tap, Index head, Index query, Index key,
                                double weight) {
-  const Part* part = tap.result.part.get();
+  const std::shared_ptr<const Part> part = tap.part();
   if (part == nullptr || part->normaliser == Normaliser::FeatureRatio) return std::nullopt;
   if (part->normaliser == Normaliser::None) return std::nullopt;  // the weight is the score
   if (part->source == Source::Product && part->q.defined() && part->k.defined()) {
@@ -100,16 +100,16 @@ std::optional<double> score_of(const AttentionTap& tap, Index head, Index query,
 }
 
 // Value vectors by column of the weights; undefined unless each column has one vector.
-const Tensor& column_values(const AttentionTap& tap) {
-  static const Tensor kNone;
-  const Part* part = tap.result.part.get();
-  const Tensor& values = part != nullptr && part->v.defined() ? part->v.value() : tap.input.v;
-  return values.defined() && values.rank() == 3 && values.dim(1) == tap.keys() ? values : kNone;
+Tensor column_values(const AttentionTap& tap) {
+  const std::shared_ptr<const Part> part = tap.part();
+  const Tensor values = part != nullptr && part->v.defined() ? part->v.value() : tap.input().v;
+  const bool has_all = values.defined() && values.rank() == 3 && values.dim(1) == tap.keys();
+  return has_all ? values : Tensor();
 }
 
 // Relative-position values: Σ_j a_ij rows[index(pos_i - pos_j)].
 Tensor position_values(const AttentionTap& tap, Index head, Index query, const Tensor& weights) {
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   if (part == nullptr || !part->value_rows) return {};
   const RelativeRows& table = *part->value_rows;
   const Tensor& rows = table.rows.value();
@@ -126,9 +126,9 @@ Tensor position_values(const AttentionTap& tap, Index head, Index query, const T
 
 void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
                 const Tensor& weights) {
-  const Tensor& values = column_values(tap);
+  const Tensor values = column_values(tap);
   if (!values.defined()) return;
-  const Part* part = tap.result.part.get();
+  const std::shared_ptr<const Part> part = tap.part();
   const Part::Span numbers =
       part != nullptr ? part->numbers_of(Var(values), query) : Part::Span{0, values.dim(2)};
   if (numbers.count != sum.output.size()) return;
@@ -171,7 +171,7 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
   FlowSum sum;
   const Tensor weights = sum.weights = attention_row(tap, head, query);
   const auto heads = static_cast<Index>(tap.heads.size());
-  const Part* part = tap.result.part.get();
+  const std::shared_ptr<const Part> part = tap.part();
   const bool compares = part != nullptr && compares_pairs(*part);
   const RowStatistics row = row_statistics(weights.data(), weights.size(), keys);
   std::vector<Index> columns = row.strongest;
@@ -200,7 +200,7 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
   if (compares) {
     sum.query = head_row(part->q.value(), head, heads, query, part->numbers_of(part->q, query));
   }
-  sum.output = head_row(tap.result.output.value(), head, heads, query);
+  sum.output = head_row(tap.output(), head, heads, query);
   add_values(sum, tap, head, query, weights);
   return sum;
 }
@@ -242,8 +242,8 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
   const bool can_be_off =
       tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
   for (const AttentionTap* group : groups_of_layer(trace, tap)) {
-    if (!group->result.output.defined()) return heads;
-    const Tensor& output = group->result.output.value();
+    const Tensor output = group->output();
+    if (!output.defined()) return heads;
     for (std::size_t n = 0; n < group->heads.size(); ++n) {
       outputs.push_back(head_row(output, static_cast<Index>(n), output.dim(0), query));
       heads.is_off.push_back(can_be_off &&
@@ -289,9 +289,8 @@ std::string layer_tap(const HeadRef& layer) {
 Tensor tap_row(const Trace& trace, const std::string& name, Index row) {
   const auto found = trace.taps.find(name);
   if (found == trace.taps.end() || found->second.rank() != 2) return {};
-  const Tensor& rows = found->second;
-  if (row < 0 || row >= rows.dim(0)) return {};
-  return rows.slice(row, 1).reshaped({rows.dim(1)});
+  if (row < 0 || row >= found->second.dim(0)) return {};
+  return found->second.row(row);
 }
 
 std::string embedding_tap(const TracePart& part) {
@@ -407,7 +406,7 @@ std::vector<FlowCandidate> action_candidates(const Trace& trace, Index token) {
 }
 
 std::vector<FlowCandidate> candidates_of(const Trace& trace, const AttentionTap& tap, Index token) {
-  const Tensor& logits = predictions(trace);
+  const LazyTensor& logits = predictions(trace);
   if (tap.address.stack != Stack::Decoder || !logits.defined() || token < 0) return {};
   if (!predicts_next_tokens(trace)) return action_candidates(trace, token);
   if (token >= logits.dim(0)) return {};

@@ -33,7 +33,7 @@ bool is_recurrent(const FlowStory& s) {
 }
 
 bool is_feature_ratio(const AttentionTap& tap) {
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   return part != nullptr && part->normaliser == Normaliser::FeatureRatio;
 }
 
@@ -333,7 +333,7 @@ std::string no_pair_scores_reason(const AttentionTap& tap, const FlowSum& sum) {
 }
 
 std::string score_formula(const AttentionTap& tap) {
-  const Part* part = tap.result.part.get();
+  const std::shared_ptr<const Part> part = tap.part();
   if (part == nullptr) return "";
   if (part->source == Source::Additive) return "v·tanh(q + k)";
   if (part->source == Source::Logits) {
@@ -354,7 +354,7 @@ std::string score_formula(const AttentionTap& tap) {
 }
 
 std::string weight_formula(const AttentionTap& tap) {
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   if (part == nullptr) return "";
   switch (part->normaliser) {
     case Normaliser::Softmax:

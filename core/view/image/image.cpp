@@ -55,11 +55,10 @@ Colour ungenerated_colour(const Theme& theme) {
 
 // Output of the head as colours, if the values are pixel colours.
 std::optional<Tensor> output_colours(const Trace& trace, const AttentionTap& tap, Index head) {
-  const Var& output = tap.result.output;
-  if (!output.defined() || trace.config->width == 0 || trace.pixels->key_shift != 0) {
+  if (tap.shapes().output.empty() || trace.config->width == 0 || trace.pixels->key_shift != 0) {
     return std::nullopt;
   }
-  const Tensor& colours = output.value();  // [h, L, 3]
+  const Tensor colours = tap.output();  // [h, L, 3]
   const bool has_colours = colours.rank() == 3 && colours.dim(2) == 3 &&
                            colours.dim(1) == trace.pixels->width * trace.pixels->height;
   if (!has_colours) return std::nullopt;

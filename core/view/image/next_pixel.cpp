@@ -28,12 +28,10 @@ Index find_true_level(const ViewInput& input, Index pixel) {
 NextPixel next_pixel(const ViewInput& input, Index pixel) {
   const ModelConfig& config = *input.trace.config;
   const Index levels = input_kind(config.input.id).levels(config.input.values);
-  const Tensor& logits = input.trace.logits;  // [L, vocabulary]
   NextPixel next;
   next.pixel = pixel;
   // Excludes the start token, which cannot occur within an image.
-  next.probabilities =
-      probabilities(logits.slice(pixel, 1).reshaped({logits.dim(1)}).slice(0, levels), {});
+  next.probabilities = probabilities(input.trace.logits.row(pixel).slice(0, levels), {});
   for (Index level = 0; level < levels; ++level) {
     next.expected +=
         static_cast<double>(level) * next.probabilities[static_cast<std::size_t>(level)];

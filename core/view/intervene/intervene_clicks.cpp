@@ -174,9 +174,9 @@ Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
 }
 
 std::vector<double> next_token_probabilities(const Trace& trace, Index position) {
-  const Tensor& logits = predictions(trace);  // [L, vocabulary]
+  const LazyTensor& logits = predictions(trace);  // [L, vocabulary]
   if (!logits.defined() || position < 0 || position >= logits.dim(0)) return {};
-  return probabilities(logits.slice(position, 1).reshaped({logits.dim(1)}), {});
+  return probabilities(logits.row(position), {});
 }
 
 }  // namespace attnscope

@@ -414,7 +414,7 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
       {}};
   const bool has_sinks =
       trace != nullptr && std::ranges::any_of(trace->attention, [](const auto& tap) {
-        return tap.result.part && tap.result.part->sinks.defined();
+        return tap.settings() != nullptr && tap.settings()->sinks.defined();
       });
   if (has_sinks) {
     reading.terms.push_back({"Sink",

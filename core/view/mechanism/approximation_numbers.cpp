@@ -39,7 +39,7 @@ Mix mix_of(const HeadInput& in) {
   if (has_extra(in.tap, "linformer.projection")) {
     return {head_plane(in.tap.result.extra.at("linformer.projection"), in.head), true};
   }
-  const Part* part = in.tap.result.part.get();
+  const std::shared_ptr<const Part> part = in.tap.part();
   const bool has_features =
       part != nullptr && part->k.defined() &&
       (part->normaliser == Normaliser::FeatureRatio || has_extra(in.tap, "features.rotated_k"));
@@ -71,11 +71,11 @@ TokenAxis compared_keys(const HeadInput& in, Index count) {
 
 bool shows_approximation(const AttentionTap& tap) {
   // All methods with feature maps report "state", the sums of key features.
+  const Shape &q = tap.shapes().input.q, &k = tap.shapes().input.k;
   const bool fits_tokens = has_extra(tap, "implied") || tap.keys() <= kMaxCompared;
   return (has_extra(tap, "exact") || has_extra(tap, "implied") || has_extra(tap, "state")) &&
-         tap.queries() <= kMaxCompared && fits_tokens && tap.input.q.defined() &&
-         tap.input.k.defined() && tap.input.k.dim(1) <= kMaxCompared &&
-         tap.input.q.dim(1) == tap.queries();
+         tap.queries() <= kMaxCompared && fits_tokens && !q.empty() && !k.empty() &&
+         k[1] <= kMaxCompared && q[1] == tap.queries();
 }
 
 bool has_negative(const Tensor& numbers) {

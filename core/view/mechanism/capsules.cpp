@@ -19,7 +19,8 @@ constexpr Index kMaxTokens = 512;
 
 bool shows_routing_rounds(const AttentionTap& tap) {
   return tap.result.extra.contains("capsules.couplings") && tap.queries() == tap.keys() &&
-         tap.queries() <= kMaxTokens && tap.input.v.defined() && tap.result.output.defined();
+         tap.queries() <= kMaxTokens && !tap.shapes().input.v.empty() &&
+         !tap.shapes().output.empty();
 }
 
 // Couplings of the head in one round.  [L, L]
@@ -43,7 +44,7 @@ std::vector<Index> drawn_rounds(const HeadInput& in, std::size_t most) {
 
 // v_j·o_i of all tokens for output `row`.  [L]
 Tensor agreements(const HeadInput& in, Index row) {
-  const Tensor &v = in.tap.input.v, &output = in.tap.result.output.value();
+  const Tensor v = in.tap.input().v, output = in.tap.output();
   const Index heads = in.tap.result.extra.at("capsules.couplings").dim(1);
   const Index kv_head = in.head * v.dim(0) / heads;
   Tensor result({v.dim(1)});
@@ -58,7 +59,7 @@ Tensor agreements(const HeadInput& in, Index row) {
 }
 
 double output_length(const HeadInput& in, Index row) {
-  const Tensor& output = in.tap.result.output.value();
+  const Tensor output = in.tap.output();
   double sum = 0;
   for (Index n = 0; n < output.dim(2); ++n) {
     sum +=

@@ -31,20 +31,22 @@ bool all_zero(const Tensor& numbers) {
 }
 
 bool is_kernel_of_distances(const AttentionTap& tap) {
-  const Part* part = tap.result.part.get();
-  if (part == nullptr || part->source != Source::Product || !part->bias ||
-      part->normaliser != Normaliser::Softmax || tap.queries() != tap.keys() ||
-      !tap.result.columns.empty() || !part->products.empty() || part->query_rows ||
-      !part->key_rows.empty() || !part->scaled_biases.empty() || part->factor) {
+  const PartSettings* settings = tap.settings();
+  if (settings == nullptr || settings->source != Source::Product || !settings->bias ||
+      settings->normaliser != Normaliser::Softmax || tap.queries() != tap.keys() ||
+      !tap.result.columns.empty() || settings->query_rows || !settings->key_rows.empty() ||
+      !settings->scaled_biases.empty() || settings->factor) {
     return false;
   }
+  const std::shared_ptr<const Part> part = tap.part();
+  if (!part->products.empty()) return false;
   return !part->q.defined() || !part->k.defined() || all_zero(part->q.value()) ||
          all_zero(part->k.value());
 }
 
 // Largest distance that has a column in the kernel table.
 Index max_distance(const AttentionTap& tap) {
-  const Index columns = tap.result.part->bias->table.value().dim(1);
+  const Index columns = tap.settings()->bias->table.value().dim(1);
   return std::min({kMaxReach, std::max<Index>(1, columns / 2), tap.keys() - 1});
 }
 

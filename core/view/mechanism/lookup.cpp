@@ -23,9 +23,9 @@ constexpr double kWeightBar = 4;       // em: width of a weight of 1
 constexpr Index kMaxLookupKeys = 24;
 
 bool shows_lookup(const AttentionTap& tap) {
-  const Part* part = tap.result.part.get();
-  return part != nullptr && part->normaliser == Normaliser::Softmax && part->q.defined() &&
-         part->k.defined() && part->v.defined() && tap.keys() > 0;
+  const HeadTensors<Shape>& shapes = tap.shapes().part;
+  return tap.settings() != nullptr && tap.settings()->normaliser == Normaliser::Softmax &&
+         !shapes.q.empty() && !shapes.k.empty() && !shapes.v.empty() && tap.keys() > 0;
 }
 
 std::string lookup_objection(const AttentionTap&) {

@@ -27,25 +27,23 @@ WeightsFrom weights_from(const AttentionTap& tap) {
 }
 
 bool is_generated(const AttentionTap& tap) {
-  const Part* part = tap.result.part.get();
-  if (part == nullptr || part->source != Source::Logits || !part->logits.defined()) return false;
+  if (tap.settings() == nullptr || tap.settings()->source != Source::Logits) return false;
   const WeightsFrom from = weights_from(tap);
   return from == WeightsFrom::Token || from == WeightsFrom::Positions;
 }
 
 // True if each row has a number per offset (a kernel) instead of one per key.
 bool has_kernel(const AttentionTap& tap) {
-  return tap.result.part->logits_index != nullptr;
+  return tap.settings()->logits_index != nullptr;
 }
 bool is_softmax(const AttentionTap& tap) {
-  return tap.result.part->normaliser == Normaliser::Softmax;
+  return tap.settings()->normaliser == Normaliser::Softmax;
 }
 
 // Numbers that generate the weights, a row per token. Kernels: softmax of the logits, by offset
 // from the farthest previous key to later keys. Otherwise: logits by key.
 Tensor generating_numbers(const HeadInput& in) {
-  const Part& part = *in.tap.result.part;
-  const Tensor& logits = part.logits.value();
+  const Tensor logits = in.tap.part()->logits.value();
   const Index rows = logits.dim(1), columns = logits.dim(2);
   Tensor numbers({rows, columns});
   for (Index i = 0; i < rows; ++i) {
@@ -62,7 +60,7 @@ Tensor generating_numbers(const HeadInput& in) {
 
 // Offset of the first number of a kernel; negative offsets are before the token.
 Index first_offset(const AttentionTap& tap) {
-  const OffsetIndex& index = *tap.result.part->logits_index;
+  const OffsetIndex& index = *tap.settings()->logits_index;
   for (std::size_t n = 0; n < index.column.size(); ++n) {
     if (index.column[n] == 0) return -(index.min + static_cast<Index>(n));
   }
@@ -109,7 +107,7 @@ std::vector<ChainBox> origin_chain(const HeadInput& in, Index query) {
   const AttentionTap& tap = in.tap;
   const std::string position = std::to_string(query);
   const std::string name = "“" + query_label(in.input.trace, tap, query) + "”";
-  const std::string width = std::to_string(tap.result.part->logits.value().dim(2));
+  const std::string width = std::to_string(tap.part()->logits.value().dim(2));
   const bool is_token = weights_from(tap) == WeightsFrom::Token;
   if (is_mixture(tap) && tap.result.extra.contains("synthesizer.alpha")) {
     const std::string origin = is_token ? name + " at place " + position + " only"
@@ -177,7 +175,7 @@ std::optional<GeneratedPlan> plan_generated(const Page& page, const Box& inside,
   if (!(plan.weights.plot.width > 0)) return {};
   if (!plan.has_two_maps) return plan;
   TokenAxis columns = key_axis(in.input.trace, in.tap);
-  if (has_kernel(in.tap)) columns = kernel_axis(in.tap, in.tap.result.part->logits.value().dim(2));
+  if (has_kernel(in.tap)) columns = kernel_axis(in.tap, in.tap.part()->logits.value().dim(2));
   // Kernels share the colour bar of the weights.
   plan.source = place_matrix(page, below(plan.left, step), rows, columns,
                              has_kernel(in.tap) ? 0 : colour_bar_width(page));

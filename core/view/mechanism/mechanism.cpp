@@ -133,8 +133,8 @@ Parameter picture_parameter() {
 Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
                       const std::function<Tensor()>& compute) {
   if (in.input.cache == nullptr) return compute();
-  // Parts and patterns are unique to a run.
-  std::shared_ptr<const void> source = in.tap.result.part;
+  // Settings and patterns are unique to a run.
+  std::shared_ptr<const void> source = in.tap.vectors.settings();
   if (!source) source = in.tap.result.pattern;
   return in.input.cache->matrix(source, key.with(in.head), compute);
 }

@@ -38,6 +38,7 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
     throw InputError("Too many tokens to compare two maps: this picture shows up to 2,048.");
   }
   const Tensor a = original.attention(head), b = replaced.attention(head);
+  const Tensor original_output = original.output(), replaced_output = replaced.output();
   ReplacedChange change;
   change.weights = Tensor({queries, keys});
   for (Index i = 0; i < queries; ++i) {
@@ -52,8 +53,7 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
                                                           : std::numeric_limits<float>::quiet_NaN();
     }
     change.rows.push_back(moved);
-    change.outputs.push_back(
-        output_change(original.result.output.value(), replaced.result.output.value(), head, i));
+    change.outputs.push_back(output_change(original_output, replaced_output, head, i));
   }
   for (Index j = 0; j < keys; ++j) {
     if (key_token(trace, original, j) == position) change.column = j;

@@ -63,7 +63,7 @@ ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlo
   page.add(std::move(cells));
   HeatMap rules = matrix_cells(plot);
   rules.values = cached_numbers(in, key.with("rules"), [&] {
-    const OperationResult& result = in.tap.result;
+    const OperationRecord& result = in.tap.result;
     const PatternWindow whole_map{0, 0, in.tap.queries(), in.tap.keys(), 1, 1};
     return reordered(result.mask.defined() ? masked_rules(*result.pattern, result.mask, in.head)
                                            : pattern_rules(*result.pattern, in.head, whole_map),

@@ -102,7 +102,7 @@ std::string describe_encoding(const AttentionTap& tap) {
 
 std::string describe(const AttentionTap& tap) {
   std::string text = describe_variant(tap) + "; position: " + describe_encoding(tap);
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   if (part == nullptr) return text;
   if (part->score_cap > 0) {
     text += "; scores capped at ±" + brief(static_cast<double>(part->score_cap), 2);

@@ -66,8 +66,8 @@ std::string pending_text(double exact) {
 }
 
 bool is_normalised(const AttentionTap& tap) {
-  return tap.result.part && (tap.result.part->normaliser == Normaliser::Softmax ||
-                             tap.result.part->normaliser == Normaliser::SpanSoftmax);
+  return tap.settings() != nullptr && (tap.settings()->normaliser == Normaliser::Softmax ||
+                                       tap.settings()->normaliser == Normaliser::SpanSoftmax);
 }
 
 bool is_signed(const AttentionTap& tap, Index head) {
@@ -77,7 +77,7 @@ bool is_signed(const AttentionTap& tap, Index head) {
   };
   if (tap.stores_map() || !tap.result.tiles) return negative(tap.attention(head));
   // Without a stored map: true if the mechanism can produce negative weights.
-  const std::shared_ptr<const Part>& part = tap.result.part;
+  const std::shared_ptr<const Part> part = tap.part();
   return part->normaliser == Normaliser::None || negative(part->q.value()) ||
          negative(part->k.value());
 }

@@ -27,11 +27,14 @@ TermText term_text(Term term, bool is_mixed) {
 }
 
 bool has_positions_in_content(const Trace& trace, const AttentionTap& tap) {
-  const bool is_split = tap.result.part && !tap.result.part->split.empty();
+  const auto is_split = [](const AttentionTap& candidate) {
+    const std::shared_ptr<const Part> part = candidate.part();
+    return part != nullptr && !part->split.empty();
+  };
   const auto adds_positions = [](const AttentionTap& candidate) {
     return static_cast<bool>(encoding(candidate.encoding.id).embed);
   };
-  if (adds_positions(tap) && !is_split) return true;
+  if (adds_positions(tap) && !is_split(tap)) return true;
   // Cross-attention has no encoding; its inputs contain the encodings of their stacks.
   if (tap.address.kind == AttentionKind::Cross &&
       std::ranges::any_of(trace.attention, adds_positions)) {

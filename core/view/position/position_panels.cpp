@@ -215,13 +215,13 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
   const Index d = use.dimensions.key, count = result.reach + 1;
   const Tensor q = Tensor::zeros({heads, count, d}), k = Tensor::zeros({kv_heads, count, d});
   const Part part = encoded_part(use, q, k, {}, {});
-  const auto scale = static_cast<double>(tap.result.part ? tap.result.part->scale : part.scale);
+  const auto scale = static_cast<double>(tap.settings() ? tap.settings()->scale : part.scale);
   const Pair focus = focus_of(input, tap, head);
   const Index kv = head / (heads / kv_heads);
-  const float* query = tap.input.q.data() + (head * tap.input.q.dim(1) + focus.query) * d;
-  const bool has_key = focus.key < tap.input.k.dim(1);
-  const float* key =
-      has_key ? tap.input.k.data() + (kv * tap.input.k.dim(1) + focus.key) * d : nullptr;
+  const HeadTensors<Tensor> vectors = tap.input();
+  const float* query = vectors.q.data() + (head * vectors.q.dim(1) + focus.query) * d;
+  const bool has_key = focus.key < vectors.k.dim(1);
+  const float* key = has_key ? vectors.k.data() + (kv * vectors.k.dim(1) + focus.key) * d : nullptr;
   if (part.q.value().data() != q.data()) add_rotation(result, use, d);
   if (part.bias) {
     add_table(result, *part.bias, tap, head, "The bias of each distance", "added to the score", 1);

@@ -21,10 +21,11 @@ constexpr const char* kRetrievedRule = "retrieved";  // rule in patterns of memo
 std::vector<double> neighbour_weights(const Trace& trace, const RetrievedContexts& contexts,
                                       const MixSetting& setting, Index token) {
   std::vector<double> scores;
+  const Tensor logits = trace.logits.row(token);
   for (Index n = 0; n < setting.k; ++n) {
     const std::int32_t value = contexts.store->values[contexts.neighbours.index(token, n)];
     scores.push_back(setting.is_gated
-                         ? static_cast<double>(trace.logits(token, value))
+                         ? static_cast<double>(logits[value])
                          : -static_cast<double>(contexts.neighbours.distance(token, n)) /
                                setting.temperature);
   }
@@ -71,27 +72,30 @@ MixedRow mixed_row(const Trace& trace, const RetrievedContexts& contexts, const 
     const std::int32_t value = contexts.store->values[contexts.neighbours.index(token, n)];
     row.store[static_cast<std::size_t>(value)] += row.neighbours[static_cast<std::size_t>(n)];
   }
+  const Tensor logits = trace.logits.row(token);
+  const Tensor mixed = setting.is_gated ? trace.taps.at("log_probabilities").row(token) : Tensor();
   double max_logit = -std::numeric_limits<double>::infinity(), sum = 0;
   for (Index y = 0; y < vocabulary; ++y) {
-    max_logit = std::max(max_logit, static_cast<double>(trace.logits(token, y)));
+    max_logit = std::max(max_logit, static_cast<double>(logits[y]));
   }
   for (Index y = 0; y < vocabulary; ++y) {
-    row.model.push_back(std::exp(static_cast<double>(trace.logits(token, y)) - max_logit));
+    row.model.push_back(std::exp(static_cast<double>(logits[y]) - max_logit));
     sum += row.model.back();
   }
   for (double& p : row.model) p /= sum;
   for (std::size_t y = 0; y < size; ++y) {
     row.mixed.push_back(setting.is_gated
-                            ? std::exp(static_cast<double>(
-                                  trace.taps.at("log_probabilities")(token, static_cast<Index>(y))))
+                            ? std::exp(static_cast<double>(mixed[static_cast<Index>(y)]))
                             : setting.lambda * row.store[y] + (1 - setting.lambda) * row.model[y]);
   }
-  if (setting.is_gated) row.gate = static_cast<double>(trace.taps.at("retrieval.gate")[token]);
+  if (setting.is_gated) {
+    row.gate = static_cast<double>(trace.taps.at("retrieval.gate").value()[token]);
+  }
   return row;
 }
 
 Tensor model_log_probabilities(const Trace& trace) {
-  return log_softmax(Var(trace.logits)).value();
+  return log_softmax(Var(trace.logits.value())).value();
 }
 
 Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& contexts,
@@ -100,12 +104,14 @@ Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& contexts,
   const auto length = static_cast<Index>(trace.tokens.size());
   Tensor bits = Tensor::full({2, length}, std::numeric_limits<float>::quiet_NaN());
   const Tensor log_probabilities = cached_model_log_probabilities(input);
+  const Tensor mixed_log_probabilities =
+      setting.is_gated ? trace.taps.at("log_probabilities").value() : Tensor();
   for (Index i = 1; i < length; ++i) {
     const std::int32_t id = trace.tokens[static_cast<std::size_t>(i)].id;
     const auto model_log = static_cast<double>(log_probabilities(i - 1, id));
     double mixed_log = 0;
     if (setting.is_gated) {
-      mixed_log = static_cast<double>(trace.taps.at("log_probabilities")(i - 1, id));
+      mixed_log = static_cast<double>(mixed_log_probabilities(i - 1, id));
     } else {
       const std::vector<double> weights = neighbour_weights(trace, contexts, setting, i - 1);
       double matching = 0;
@@ -302,7 +308,7 @@ ViewData retrieval_data(const ViewInput& input) {
   for (Index i = 0; i < bits.dim(1); ++i) {
     text_table.rows.push_back(trace.tokens[static_cast<std::size_t>(i)].label);
     for (Index c = 0; c < 2; ++c) text_table.values(i, c) = bits(c, i);
-    if (setting.is_gated) text_table.values(i, 2) = trace.taps.at("retrieval.gate")[i];
+    if (setting.is_gated) text_table.values(i, 2) = trace.taps.at("retrieval.gate").value()[i];
   }
   return {{neighbours_table(trace, *contexts, row, token), next_table(trace, row),
            std::move(text_table)}};

@@ -73,14 +73,13 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   const SelectedTap selected = find_tap(input);
   const AttentionTap* tap = selected.tap;
   // Global rows use separate projections, which the tap does not record.
-  const bool is_global_row =
-      tap != nullptr && tap->result.part != nullptr &&
-      tap->result.part->is_global(focus_of(input, *tap, selected.head).query);
-  const bool has_vectors = !is_global_row && tap != nullptr && tap->input.q.defined() &&
-                           tap->input.k.defined() && tap->input.q.dim(1) == tap->queries() &&
-                           tap->input.k.dim(1) == tap->keys() &&
-                           tap->input.q.dim(2) == tap->input.k.dim(2) && tap->input.q.dim(2) >= 2;
-  turn.head_size = has_vectors ? tap->input.q.dim(2) : kDefaultSize;
+  const bool is_global_row = tap != nullptr && tap->settings() != nullptr &&
+                             tap->settings()->is_global(focus_of(input, *tap, selected.head).query);
+  const HeadTensors<Shape> shapes = tap != nullptr ? tap->shapes().input : HeadTensors<Shape>{};
+  const bool has_vectors = !is_global_row && !shapes.q.empty() && !shapes.k.empty() &&
+                           shapes.q[1] == tap->queries() && shapes.k[1] == tap->keys() &&
+                           shapes.q[2] == shapes.k[2] && shapes.q[2] >= 2;
+  turn.head_size = has_vectors ? shapes.q[2] : kDefaultSize;
   turn.scale = 1 / std::sqrt(static_cast<double>(turn.head_size));
   const std::string& vectors = view.choice("vectors");
   const bool uses_tokens = has_vectors && vectors != "unit";
@@ -97,7 +96,7 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   }
   set_parameters(turn, view, tap);
   const bool run_uses_rope = tap != nullptr && tap->encoding.id == rope_entry().id;
-  if (run_uses_rope && tap->result.part) turn.scale = static_cast<double>(tap->result.part->scale);
+  if (run_uses_rope && tap->settings()) turn.scale = static_cast<double>(tap->settings()->scale);
   turn.scale *= rope_gain(turn.rope) * rope_gain(turn.rope);
   if (tap != nullptr) {
     const Pair pair = focus_of(input, *tap, selected.head);
@@ -107,9 +106,9 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
       const Index heads = static_cast<Index>(tap->heads.size());
       turn.pair_query = pair.query;
       turn.pair_key = pair.key;
-      turn.query = row_of(tap->input.q, selected.head, heads, pair.query);
+      turn.query = row_of(tap->input().q, selected.head, heads, pair.query);
       turn.key =
-          vectors == "equal" ? turn.query : row_of(tap->input.k, selected.head, heads, pair.key);
+          vectors == "equal" ? turn.query : row_of(tap->input().k, selected.head, heads, pair.key);
       turn.query_name = query_label(input.trace, *tap, pair.query);
       turn.key_name = vectors == "equal" ? turn.query_name : key_label(input.trace, *tap, pair.key);
       const ViewSettings& settings = input.session.view;

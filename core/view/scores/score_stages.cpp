@@ -47,21 +47,24 @@ Tensor computed_scores(const Part& part) {
 }
 
 // True if the encoding has rotated q and k.
-bool is_rotated(const AttentionTap& tap, const Part& part) {
-  return encoding(tap.encoding.id).apply && tap.input.q.defined() && tap.input.k.defined() &&
-         tap.input.q.shape() == part.q.shape() && tap.input.k.shape() == part.k.shape() &&
-         tap.input.q.data() != part.q.value().data();
+bool is_rotated(const AttentionTap& tap, const AttentionVectors& vectors) {
+  const HeadTensors<Tensor>& input = vectors.input;
+  const Part& part = *vectors.part;
+  return encoding(tap.encoding.id).apply && input.q.defined() && input.k.defined() &&
+         input.q.shape() == part.q.shape() && input.k.shape() == part.k.shape() &&
+         input.q.data() != part.q.value().data();
 }
 
 Terms computed_terms(const Trace& trace, const AttentionTap& tap, Index head) {
-  const Part& all_heads = *tap.result.part;
+  const std::shared_ptr<const AttentionVectors> vectors = tap.vectors.get();
+  const Part& all_heads = *vectors->part;
   const Part part = single_head(all_heads, head);
   Terms result;
   const std::map<Term, Tensor> terms = score_terms(part);
-  if (terms.size() == 1 && is_rotated(tap, all_heads)) {
+  if (terms.size() == 1 && is_rotated(tap, *vectors)) {
     Part unrotated_part = all_heads;
-    unrotated_part.q = tap.input.q;
-    unrotated_part.k = tap.input.k;
+    unrotated_part.q = vectors->input.q;
+    unrotated_part.k = vectors->input.k;
     unrotated_part.score_cap = 0;
     const Tensor unrotated = computed_scores(single_head(unrotated_part, head));
     const Tensor& content = terms.begin()->second;
@@ -115,7 +118,7 @@ Refusal refusal_of_scores(const Trace& trace, const AttentionTap& tap) {
   }
   const Variant& entry = variant(tap.variant.id);
   const bool has_terms = entry.scores.has_terms(tap.variant.values);
-  if (!tap.result.part || !has_terms) {
+  if (tap.settings() == nullptr || !has_terms) {
     if (has_terms) {
       return {"No scores recorded", "This run records weights, but not q and k."};
     }
@@ -123,8 +126,8 @@ Refusal refusal_of_scores(const Trace& trace, const AttentionTap& tap) {
             "Its weights are not a softmax over sums of content and position. Choose "
             "full attention or a fixed pattern to see terms."};
   }
-  if (tap.result.part->source != Source::Product || !tap.result.part->q.defined() ||
-      !tap.result.part->k.defined()) {
+  const HeadTensors<Shape>& shapes = tap.shapes().part;
+  if (tap.settings()->source != Source::Product || shapes.q.empty() || shapes.k.empty()) {
     return {entry.label + " has no separate score terms",
             "Its scores are not products of q and k."};
   }
@@ -179,10 +182,10 @@ RowStages row_stages(const AttentionTap& tap, Index head, Index query,
     }
   }
   const Tensor weights = attention_row(tap, head, query);
-  const Tensor& v = tap.result.part->v.value();  // [h_kv, L_k, d_v]
-  const Index value_head = v.defined() ? head / (tap.result.part->heads / v.dim(0)) : 0;
-  const Part::Span components =
-      v.defined() ? tap.result.part->numbers_of(tap.result.part->v, query) : Part::Span{};
+  const std::shared_ptr<const Part> part = tap.part();
+  const Tensor& v = part->v.value();  // [h_kv, L_k, d_v]
+  const Index value_head = v.defined() ? head / (part->heads / v.dim(0)) : 0;
+  const Part::Span components = v.defined() ? part->numbers_of(part->v, query) : Part::Span{};
   for (Index k = 0; k < keys; ++k) {
     const bool is_allowed = std::isfinite(stages.score[static_cast<std::size_t>(k)]);
     const auto weight = static_cast<double>(weights[k]);

@@ -54,7 +54,7 @@ bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) 
 
 SpanState shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
   const Values values = view_values(input.session.view, kId);
-  const Part& part = *tap.result.part;
+  const PartSettings& part = *tap.settings();
   SpanState state;
   state.is_learned = part.normaliser == Normaliser::SpanSoftmax;
   state.is_trained = state.is_learned && has_trained_spans(input.trace, tap);
@@ -192,7 +192,7 @@ Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
     return {"No softmax to apply a span to", kImportedAttentionAdvice};
   }
-  const Part* part = tap.result.part.get();
+  const PartSettings* part = tap.settings();
   constexpr Index kMaxPairs = Index{1} << 22;
   if (part == nullptr ||
       (part->normaliser != Normaliser::Softmax && part->normaliser != Normaliser::SpanSoftmax)) {

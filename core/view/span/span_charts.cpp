@@ -58,7 +58,7 @@ Tensor weights_by_distance(const std::vector<CausalHead>& heads) {
 }
 
 bool has_span(const AttentionTap& tap) {
-  return tap.result.part && tap.result.part->normaliser == Normaliser::SpanSoftmax;
+  return tap.settings() != nullptr && tap.settings()->normaliser == Normaliser::SpanSoftmax;
 }
 
 // Heads with causal attention.
@@ -80,7 +80,7 @@ std::vector<Bar> head_bars(const ViewInput& input, const AttentionTap& tap,
   if (state.is_model_span()) {
     std::erase_if(heads, [](const CausalHead& head) { return !has_span(*head.tap); });
     for (const CausalHead& head : heads) {
-      const double z = head_span(*head.tap->result.part, head.group_head).mean();
+      const double z = head_span(*head.tap->settings(), head.group_head).mean();
       bars.push_back({head.layer, head.head, z});
     }
     return bars;
@@ -107,7 +107,7 @@ ViewData::Matrix heads_table(const ViewInput& input, const SpanState& state) {
     const CausalHead& head = heads[n];
     const bool has_z = !state.is_model_span() || has_span(*head.tap);
     const HeadSpan span = state.is_model_span() && has_z
-                              ? head_span(*head.tap->result.part, head.group_head)
+                              ? head_span(*head.tap->settings(), head.group_head)
                               : state.span;
     const double numbers[] = {static_cast<double>(head.layer), static_cast<double>(head.head),
                               has_z ? span.mean() : NAN, has_z ? span.ramp : NAN,
@@ -164,7 +164,7 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
       {.least = -0.09, .most = 1.09, .titles = {"mask m_z", "m_z"}});
   if (chart.empty()) return chart;
   draw_chart(page, chart);
-  const Part& part = *tap.result.part;
+  const PartSettings& part = *tap.settings();
   const double limit = mask_limit(state);
   if (state.is_learned) {
     for (Index n = 0; n < part.heads; ++n) {
@@ -402,7 +402,7 @@ Colour colour_of_span(const SpanState& state, double z) {
 
 void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
                       const SpanState& state, Index marked_query) {
-  const Part& part = *tap.result.part;
+  const PartSettings& part = *tap.settings();
   double max_z = 1;
   std::vector<std::vector<Point>> curves;
   for (Index n = 0; n < part.heads; ++n) {
@@ -436,7 +436,7 @@ void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index
 
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
                                            const SpanState& state, Index reach) {
-  const Part& part = *tap.result.part;
+  const PartSettings& part = *tap.settings();
   ViewData::Matrix masks{"mask by distance", {}, {}, {}, {"span"}};
   std::vector<std::pair<double, double>> spans{{state.z, state.ramp}};  // z, R
   masks.rows.emplace_back("shown");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kUnlimited = 1 << 30;  // larger than any distance
 
-bool has_spans(const Part& part) {
+bool has_spans(const PartRules& part) {
   return part.normaliser == Normaliser::SpanSoftmax;
 }
 
@@ -69,18 +69,17 @@ HeadSpan fixed_span(double z, double ramp, double max_span) {
   return {Tensor::full({1}, static_cast<float>(z)), ramp, max_span};
 }
 
-HeadSpan head_span(const Part& part, Index head) {
+HeadSpan head_span(const PartRules& part, Index head) {
   return {part.span.value().slice(head, 1), part.span_ramp, part.max_span};
 }
 
 Tensor attention_without_span(const AttentionTap& tap, Index head) {
-  const Part* part = tap.result.part.get();
-  if (part == nullptr || !has_spans(*part)) return tap.attention(head);
-  return computed_attention(without_span(*part, head, kUnlimited));
+  if (tap.settings() == nullptr || !has_spans(*tap.settings())) return tap.attention(head);
+  return computed_attention(without_span(*tap.part(), head, kUnlimited));
 }
 
 Tensor attention_with_span(const AttentionTap& tap, Index head, const HeadSpan& span) {
-  Part head_part = without_span(*tap.result.part, head, span.max_span);
+  Part head_part = without_span(*tap.part(), head, span.max_span);
   head_part.normaliser = Normaliser::SpanSoftmax;
   head_part.span = span.z;
   head_part.span_ramp = span.ramp;

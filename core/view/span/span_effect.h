@@ -13,7 +13,7 @@ struct HeadSpan {
   double mean() const;            // z, or its mean over queries
 };
 HeadSpan fixed_span(double z, double ramp, double max_span);
-HeadSpan head_span(const Part& part, Index head);  // `part` must have spans
+HeadSpan head_span(const PartRules& part, Index head);  // `part` must have spans
 
 // Attention of a head without its span: the softmax of its scores.  [L_q, L_k]
 Tensor attention_without_span(const AttentionTap& tap, Index head);

@@ -61,9 +61,9 @@ Refusal refusal_of_vectors(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
     return {"No queries and keys in this file", kImportedAttentionAdvice};
   }
-  const Part* part = tap.result.part.get();
-  if (part != nullptr && part->source == Source::Product && part->q.defined() &&
-      part->k.defined()) {
+  const HeadTensors<Shape>& shapes = tap.shapes().part;
+  if (tap.settings() != nullptr && tap.settings()->source == Source::Product && !shapes.q.empty() &&
+      !shapes.k.empty()) {
     return {};
   }
   return {"No query-key product",
@@ -74,9 +74,13 @@ Refusal refusal_of_vectors(const Trace& trace, const AttentionTap& tap) {
 
 // True if the encoding changes q and k instead of scores. Requires a tap with vectors.
 bool changes_vectors(const AttentionTap& tap) {
-  const Tensor &q = tap.result.part->q.value(), &k = tap.result.part->k.value();
-  return tap.input.q.defined() && tap.input.k.defined() && tap.input.q.shape() == q.shape() &&
-         tap.input.k.shape() == k.shape() && tap.input.q.data() != q.data();
+  const RecordedVectors::Shapes& shapes = tap.shapes();
+  if (shapes.input.q.empty() || shapes.input.k.empty() || shapes.input.q != shapes.part.q ||
+      shapes.input.k != shapes.part.k) {
+    return false;
+  }
+  const std::shared_ptr<const AttentionVectors> vectors = tap.vectors.get();
+  return vectors->input.q.data() != vectors->part->q.value().data();
 }
 
 struct Stage {
@@ -143,7 +147,8 @@ std::string describe_score(const AttentionTap& tap, Index head, Pair pair, const
                            bool is_unencoded) {
   const double product = v.sum.back();
   if (is_unencoded) return "q·k = " + brief(product) + " before the encoding is applied to q and k";
-  const Part& part = *tap.result.part;
+  const std::shared_ptr<const Part> recorded_part = tap.part();
+  const Part& part = *recorded_part;
   std::string text = "q·k = " + brief(product);
   const auto score = pair_score(part, head, pair.query, pair.key);
   if (score && part.normaliser != Normaliser::FeatureRatio) {
@@ -282,7 +287,9 @@ struct ShownPair {
 ShownPair shown_pair(const ViewInput& input, const SelectedTap& selected,
                      const std::optional<Pair>& hovered) {
   const AttentionTap& tap = *selected.tap;
-  const Part& part = *tap.result.part;
+  const std::shared_ptr<const AttentionVectors> recorded = tap.vectors.get();
+  const Part& part = *recorded->part;
+  const HeadTensors<Tensor>& before = recorded->input;
   ShownPair content;
   content.pair = focus_of(input, tap, selected.head, hovered);
   const auto vectors = [&](const Tensor& q, const Tensor& k) {
@@ -290,9 +297,9 @@ ShownPair shown_pair(const ViewInput& input, const SelectedTap& selected,
   };
   const bool is_changed = changes_vectors(tap);
   content.is_unencoded = is_changed && view_values(input.session.view, "vectors").flag("before");
-  content.vectors = content.is_unencoded ? vectors(tap.input.q, tap.input.k)
-                                         : vectors(part.q.value(), part.k.value());
-  if (is_changed && !content.is_unencoded) content.unencoded = vectors(tap.input.q, tap.input.k);
+  content.vectors =
+      content.is_unencoded ? vectors(before.q, before.k) : vectors(part.q.value(), part.k.value());
+  if (is_changed && !content.is_unencoded) content.unencoded = vectors(before.q, before.k);
   return content;
 }
 
@@ -426,7 +433,7 @@ ViewData data(const ViewInput& input) {
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
-  if (tap == nullptr || !tap->result.part) return;
+  if (tap == nullptr || tap->settings() == nullptr) return;
   if (!changes_vectors(*tap)) {
     controls.idle["before"] = "The encoding does not change query and key.";
   }

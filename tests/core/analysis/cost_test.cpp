@@ -53,9 +53,8 @@ TEST(RunCost, AttentionMemoryIsProportionalToPairs) {
     AttentionTap tap;
     tap.heads = {0, 1};
     tap.variant = in.variant;
-    tap.input.q = in.q.value();
-    tap.input.k = in.k.value();
-    tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true});
+    tap.record({in.q.value(), in.k.value()},
+               evaluate(in, cpu_backend(), {.output = true, .attention = true}));
     Trace trace;
     trace.attention.push_back(std::move(tap));
     return run_cost(trace).attention_bytes;
@@ -83,9 +82,8 @@ HeadCost cost_of(const Json& json, bool causal = false) {
   AttentionTap tap;
   tap.heads = {0};
   tap.variant = choice;
-  tap.input.q = in.q.value();
-  tap.input.k = in.k.value();
-  tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true});
+  tap.record({in.q.value(), in.k.value()},
+             evaluate(in, cpu_backend(), {.output = true, .attention = true}));
   return head_cost(tap, 0);
 }
 
@@ -182,14 +180,15 @@ TEST(RunCost, CountsAllStoredArrays) {
   tap.result.scores = Tensor::zeros({2, 3, 5});
   tap.result.log_sum_exp = Tensor::zeros({2, 3});
   tap.result.mask = ByteTensor::full({2, 3, 5}, 1);
-  tap.result.output = Var(Tensor::zeros({2, 3, 7}));
   tap.result.extra["exact"] = Tensor::zeros({11});
   tap.result.extra_counts["steps"] = IntTensor({13});
-  tap.input.q = Tensor::zeros({2, 3, 4});
-  tap.input.k = Tensor::zeros({1, 5, 4});
-  tap.input.v = Tensor::zeros({1, 5, 7});
+  AttentionVectors vectors{
+      .input = {Tensor::zeros({2, 3, 4}), Tensor::zeros({1, 5, 4}), Tensor::zeros({1, 5, 7})},
+      .output = Tensor::zeros({2, 3, 7})};
+  tap.vectors = vectors;
   trace.attention = {tap, tap};  // two taps share their arrays
-  trace.attention[1].input.q = Tensor::zeros({2, 3, 4});
+  vectors.input.q = Tensor::zeros({2, 3, 4});
+  trace.attention[1].vectors = vectors;
   trace.taps["a"] = Tensor::zeros({17});
   trace.logits = Tensor::zeros({19});
   const std::size_t floats = 30 + 30 + 6 + 42 + 11 + 24 + 20 + 35 + 24 + 17 + 19;

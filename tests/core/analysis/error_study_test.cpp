@@ -134,8 +134,8 @@ TEST(ErrorStudy, RejectsLongTexts) {
     AttentionTap tap;
     tap.variant = {"performer", default_values(variant("performer").parameters)};
     tap.result.pattern = std::make_shared<const Pattern>(Pattern::all(queries, keys));
-    tap.input.q = Tensor::zeros({1, queries, 1});
-    tap.input.k = Tensor::zeros({1, keys, 1});
+    tap.vectors =
+        AttentionVectors{.input = {Tensor::zeros({1, queries, 1}), Tensor::zeros({1, keys, 1})}};
     return error_study_refusal(tap);
   };
   EXPECT_EQ(refusal(1024, 1024), "");

@@ -191,11 +191,11 @@ TEST(Sinks, WeightIsTheRemainderOfARow) {
   EXPECT_EQ(sink_weight(tap, 0, 0), 0);
   Part part;
   tap.result.log_sum_exp = testing::random_tensor({2, 3}, 5);
-  tap.result.part = std::make_shared<const Part>(part);
+  tap.vectors = AttentionVectors{.part = std::make_shared<const Part>(part)};
   EXPECT_EQ(sink_weight(tap), 0);
   EXPECT_EQ(sink_weight(tap, 1, 2), 0);
   part.sinks = Var(Tensor::from({2}, {-1, -2}));
-  tap.result.part = std::make_shared<const Part>(part);
+  tap.vectors = AttentionVectors{.part = std::make_shared<const Part>(part)};
   double sum = 0;
   for (Index head = 0; head < 2; ++head) {
     for (Index i = 0; i < 3; ++i) {

@@ -104,9 +104,9 @@ TEST(Prediction, CountsBytesOfPredictedTokens) {
   for (TraceToken& token : trace.tokens) token.bytes.clear();
   EXPECT_TRUE(std::isnan(prediction(trace)->bits_per_byte));
   trace.logits = Tensor::zeros({4, 2});
-  EXPECT_EQ(predictions(trace).data(), trace.logits.data());
+  EXPECT_EQ(predictions(trace).value().data(), trace.logits.value().data());
   trace.taps["log_probabilities"] = Tensor::zeros({4, 2});
-  EXPECT_EQ(predictions(trace).data(), trace.taps.at("log_probabilities").data());
+  EXPECT_EQ(predictions(trace).value().data(), trace.taps.at("log_probabilities").value().data());
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -46,8 +46,7 @@ TEST(Recurrence, MatchesOutputsAndWeightsOfTheOperation) {
           const Tensor weights = tap.attention(head);
           for (Index t = 0; t < kLength; ++t) {
             const RecurrentStep step = recurrent_step(recurrence, t);
-            EXPECT_TRUE(
-                testing::close(step.output, row_of(tap.result.output.value(), head, t), 2e-4))
+            EXPECT_TRUE(testing::close(step.output, row_of(tap.output(), head, t), 2e-4))
                 << variant << " " << t;
             ASSERT_EQ(step.weights.size(), static_cast<std::size_t>(t) + 1);
             for (Index j = 0; j <= t; ++j) {

@@ -87,7 +87,7 @@ TEST(Sentences, ComputesCosineSimilarity) {
 TEST(Sentences, ComparesStatesOfTwoRuns) {
   const Trace a = two_sentences();
   Trace b = a;
-  Tensor states = a.taps.at("layers.1.residual").copy();
+  Tensor states = a.taps.at("layers.1.residual").value().copy();
   for (Index c = 0; c < states.dim(1); ++c) states(2, c) *= -2;
   b.taps["layers.1.residual"] = states;
   const std::vector<double> similarities = state_similarities(a, b);

@@ -132,8 +132,8 @@ TEST(Words, TilesMatchTheWholeMap) {
   set_tokens(trace, kTokens);
   Trace tiled_trace = trace;
   for (AttentionTap& tap : tiled_trace.attention) {
-    ASSERT_TRUE(tap.result.part != nullptr && tap.result.log_sum_exp.defined());
-    tap.result.tiles = cpu_tiles(*tap.result.part, tap.result.log_sum_exp);
+    ASSERT_TRUE(tap.part() != nullptr && tap.result.log_sum_exp.defined());
+    tap.result.tiles = cpu_tiles(*tap.part(), tap.result.log_sum_exp);
     tap.result.attention = {};
     tap.result.device = nullptr;
   }

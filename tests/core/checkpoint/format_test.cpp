@@ -139,7 +139,7 @@ TEST_P(Layouts, KeepNarrowMatrices) {
     // combine_heads() of the trace gives the attention output that the model computed.
     for (const Trace* trace : {&wide_trace, &narrow_trace}) {
       const AttentionTap& tap = trace->attention.front();
-      const Tensor& heads = tap.result.output.value();  // [h, L, d_v]
+      const Tensor& heads = tap.output();  // [h, L, d_v]
       Tensor rows({6, heads.dim(0) * heads.dim(2)});
       for (Index i = 0; i < 6; ++i) {
         for (Index a = 0; a < heads.dim(0); ++a) {

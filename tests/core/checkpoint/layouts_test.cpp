@@ -172,8 +172,9 @@ void compare_length(const Model& model, const Reference& reference, const std::s
     } else if (what == "logits") {
       ASSERT_TRUE(trace.logits.defined()) << key;
       const bool acts = reference.has(length + "/returns");  // one action per step
-      add_difference(differences.logits, acts ? trace.logits : select_rows(trace.logits, rows),
-                     array.floats(), key, differences);
+      add_difference(differences.logits,
+                     acts ? trace.logits.value() : select_rows(trace.logits, rows), array.floats(),
+                     key, differences);
     }
   }
   if (!reference.has(length + "/logits")) {

@@ -95,7 +95,7 @@ TEST_F(ImageTensors, AttentionMatchesNonLocalMeans) {
   for (Index head = 0; head < 3; ++head) {
     const Means means = non_local_means(trace.pixels->colours, head);
     EXPECT_TRUE(testing::close(tap.attention(head), means.weights, 2e-5)) << head;
-    const Tensor output = tap.result.output.value().slice(head, 1).reshaped({35, 3});
+    const Tensor output = tap.output().slice(head, 1).reshaped({35, 3});
     EXPECT_TRUE(testing::close(output, means.output, 2e-5)) << head;
   }
   EXPECT_TRUE(testing::close(tap.attention(3), Tensor::full({35, 35}, 1.0f / 35)));

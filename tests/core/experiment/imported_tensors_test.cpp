@@ -226,7 +226,7 @@ TEST_F(ImportedTensorsTest, ComputesAttentionFromQueriesAndKeys) {
       }
     }
   }
-  EXPECT_FALSE(t.attention[0].result.output.defined());  // there is no v
+  EXPECT_FALSE(t.attention[0].output().defined());  // there is no v
 }
 
 TEST_F(ImportedTensorsTest, ErrorsNameTensors) {
@@ -350,18 +350,18 @@ TEST_F(ImportedTensorsTest, ConfigSizesMatchTensors) {
   EXPECT_EQ(t.config->context, 7);
   EXPECT_FALSE(t.config->causal);
   EXPECT_TRUE(t.attention[1].result.log_sum_exp.defined());
-  EXPECT_TRUE(t.attention[1].result.output.defined());
+  EXPECT_TRUE(t.attention[1].output().defined());
   EXPECT_EQ(t.attention[1].address.layer, 1);
   EXPECT_EQ(t.attention[1].heads, (std::vector<Index>{0, 1, 2, 3}));
   EXPECT_EQ(t.attention[0].key_rows.stream, t.streams.at(0).id);
-  EXPECT_EQ(t.attention[0].input.v.shape(), (Shape{2, 7, 3}));
+  EXPECT_EQ(t.attention[0].input().v.shape(), (Shape{2, 7, 3}));
   const Tensor longer = weights({2, 9, 8}), keys = weights({1, 9, 8});
   const Trace qk = trace(save("qk.safetensors", {{"q", longer}, {"k", keys}}), causal);
   EXPECT_EQ(qk.config->context, 9);
   EXPECT_EQ(qk.config->kv_heads, 1);
   EXPECT_TRUE(qk.config->causal);
   EXPECT_TRUE(qk.streams.empty());
-  EXPECT_FALSE(qk.attention[0].input.v.defined());
+  EXPECT_FALSE(qk.attention[0].input().v.defined());
   const Trace map = trace(save("map.safetensors", {{"attention", weights({3, 6, 4})}}));
   EXPECT_EQ(map.config->heads, 3);
   EXPECT_EQ(map.config->kv_heads, 3);

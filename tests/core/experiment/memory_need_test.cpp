@@ -41,10 +41,12 @@ class MemoryNeed : public ::testing::Test {
     config.groups = effective_groups(config, run_spec);
     const RunLength length{static_cast<Index>(run_spec.ids.size()),
                            static_cast<Index>(run_spec.target_ids.size())};
-    const double need = total_bytes(memory_need(stored, config,
-                                                {.length = length,
-                                                 .maps = keeps_attention(config, length),
-                                                 .gradients = training.gradients}));
+    const double need = total_bytes(
+        memory_need(stored, config,
+                    {.length = length,
+                     .maps = keeps_attention(config, length),
+                     .gradients = training.gradients,
+                     .activations = training.losses || keeps_activations(config, length)}));
     const std::size_t live_before = storage_statistics().live_bytes;
     reset_peak_storage();
     try {
@@ -123,6 +125,27 @@ TEST_F(MemoryNeed, CoversEveryKindOfModel) {
                     {.losses = true, .gradients = true}, max_ratio);
     }
   }
+}
+
+// A large trace keeps attention maps and the states between layers.
+TEST_F(MemoryNeed, LargeTraceKeepsMapsAndStates) {
+  constexpr Index kLayers = 10, kWidth = 256, kLength = 800;
+  testing::save_byte_model(folder_.path(), kLayers, kWidth, kLength);
+  const RunSpec run_spec = spec(variant("full"), kLength);
+  const ModelConfig& config = run_.checkpoint(run_spec)->model.config;
+  ASSERT_FALSE(keeps_activations(config, {.tokens = kLength}));
+  ASSERT_TRUE(keeps_activations(config, {.tokens = kLength / 2}));
+  expect_enough("large trace", run_spec, {});
+  const std::size_t live_before = storage_statistics().live_bytes;
+  const auto bytes = [&](ExperimentRun::Training training) {
+    const auto trace = run_.run(run_spec, training);
+    return static_cast<double>(storage_statistics().live_bytes - live_before);
+  };
+  const double maps = 4.0 * kLayers * 4 * kLength * kLength;
+  const double states = 4.0 * (kLayers + 2) * kLength * kWidth;
+  const double kept = bytes({}) - maps, all = bytes({.losses = true}) - maps;
+  EXPECT_LE(kept, 1.05 * states);
+  EXPECT_GE(all, 5 * states);
 }
 
 TEST_F(MemoryNeed, ExceededBudgetSuggestsFittingSize) {

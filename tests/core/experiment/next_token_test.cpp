@@ -28,7 +28,7 @@ TEST(Continuation, SamplesSameTokenForSameSeed) {
   }
   EXPECT_GT(tokens.size(), 3u);
   settings.sampling.temperature = 0;
-  const float* row = trace.logits.data() + 5 * 13;
+  const float* row = trace.logits.value().data() + 5 * 13;
   EXPECT_EQ(sample_next_token(trace, 5, settings), std::max_element(row, row + 13) - row);
   EXPECT_THROW(sample_next_token(trace, 6, settings), InputError);
   EXPECT_THROW(sample_next_token(Trace(), 0, settings), InputError);

@@ -36,7 +36,7 @@ AttentionTap tap_of(const Json& json, Index memory = 0) {
   AttentionTap tap;
   tap.variant = input.variant;
   tap.heads = {0, 1};
-  tap.result = evaluate(input, cpu_backend(), {.output = true, .attention = true});
+  tap.record({}, evaluate(input, cpu_backend(), {.output = true, .attention = true}));
   return tap;
 }
 

@@ -25,7 +25,7 @@ class RunFilesTest : public ::testing::Test {
     if (name.ends_with(".npy")) {
       write_npy(path(name), stored(attention));
     } else {
-      write_safetensors(path(name), {{{"attention", stored(attention)}}, {}});
+      write_safetensors(path(name), SafetensorsFile{{{"attention", stored(attention)}}, {}});
     }
     RunSpec run;
     run.tensors.file = path(name);

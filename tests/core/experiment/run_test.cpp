@@ -111,7 +111,7 @@ TEST_F(Run, ExtendsTrainedContextOnRequest) {
   run_spec.text = "0123456789ab";
   const auto shorter = run(run_spec);
   EXPECT_TRUE(shorter->notes.empty());
-  EXPECT_TRUE(testing::close(trace->logits.slice(0, 12), shorter->logits, 1e-5));
+  EXPECT_TRUE(testing::close(trace->logits.value().slice(0, 12), shorter->logits, 1e-5));
   // Untrained weights of a selected encoding have the required size.
   run_spec.text = "0123456789abcdefghij";
   run_spec.encoding = Choice{"learned", default_values(encoding("learned").parameters)};

@@ -40,7 +40,8 @@ TEST(GeneratedTarget, MatchesTrace) {
     double sum = 0;
     for (Index row = 0; row < target->rows(); ++row) {
       const std::int32_t id = target->ids[static_cast<std::size_t>(row)];
-      const float* begin = target->trace->logits.data() + row * target->trace->logits.dim(1);
+      const float* begin =
+          target->trace->logits.value().data() + row * target->trace->logits.dim(1);
       EXPECT_EQ(std::max_element(begin, begin + target->trace->logits.dim(1)) - begin, id);
       sum += log_softmax(target->trace->logits, row, id);
     }

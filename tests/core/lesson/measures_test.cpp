@@ -245,7 +245,7 @@ TEST(Measures, RankPredictions) {
   EXPECT_THROW(measure_value("next_rank", {trace, nullptr}, 0, 1), InputError);
   trace->logits = Tensor({3, 3});
   const std::vector<float> logits = {5, 1, 3, 5, 4, 3, 0, 1, 2};
-  std::ranges::copy(logits, trace->logits.begin());
+  std::ranges::copy(logits, trace->logits.value().begin());
   const Traces single_run{trace, nullptr};
   EXPECT_EQ(measure_value("next_rank", single_run, 0, 1), 1);  // position 1 has id 0
   EXPECT_EQ(measure_value("next_rank", single_run, 1, 2), 2);  // position 2 has id 1
@@ -293,7 +293,7 @@ Traces run_of(const std::string& variant, const std::string& encoding) {
 TEST(Measures, ComputeScores) {
   const Traces single_run = run_of("full", "none");
   const AttentionTap& tap = single_run.trace->attention.front();
-  const Part& part = *tap.result.part;
+  const Part& part = *tap.part();
   const Tensor &q = part.q.value(), &k = part.k.value();  // [2, 12, 8]
   const auto score = [&](Index i, Index c) {
     double sum = 0;
@@ -384,7 +384,7 @@ TEST(Measures, EvaluateFactorsAndPositionTerms) {
   const AttentionTap& tap = four_terms.trace->attention.front();
   double total = 0, content = 0;
   for (Index key = 0; key <= 6; ++key) {
-    const std::optional<PairScore> score = pair_score(*tap.result.part, 0, 6, key);
+    const std::optional<PairScore> score = pair_score(*tap.part(), 0, 6, key);
     for (const auto& [term, value] : score->terms) {
       total += std::abs(value);
       if (term == Term::Content) content += std::abs(value);
@@ -522,7 +522,7 @@ TEST(Measures, EvaluateStepsAndGates) {
   double sum = 0, ponder = 0;
   for (Index i = 0; i < 8; ++i) {
     sum += taken[i];
-    ponder += taken[i] + static_cast<double>(steps->taps.at("halting.remainder")[i]);
+    ponder += taken[i] + static_cast<double>(steps->taps.at("halting.remainder").value()[i]);
   }
   EXPECT_NEAR(measured_at_head("mean_steps", steps, 0, 0, 0), sum / 8, 1e-9);
   EXPECT_NEAR(measured_at_head("ponder_cost", steps, 0, 0, 0), ponder / 8, 1e-6);
@@ -595,7 +595,7 @@ TEST(Measures, EvaluateLastHeadOfSharedPattern) {
   EXPECT_NEAR(measure_value("median_entropy", four_heads), 0, 1e-7);
 
   const Traces run = run_of("full", "none");
-  const Part& part = *run.trace->attention[0].result.part;
+  const Part& part = *run.trace->attention[0].part();
   double scores = 0, squares = 0;
   for (Index i = 0; i < 12; ++i) {
     for (Index key = 0; key <= i; ++key) {
@@ -609,7 +609,7 @@ TEST(Measures, EvaluateLastHeadOfSharedPattern) {
   const Traces four_terms = run_of("full", "transformer_xl");
   double total = 0, content = 0;
   for (Index key = 0; key < 12; ++key) {
-    const auto score = pair_score(*four_terms.trace->attention[0].result.part, 1, 11, key);
+    const auto score = pair_score(*four_terms.trace->attention[0].part(), 1, 11, key);
     for (const auto& [term, value] : score->terms) {
       total += std::abs(value);
       if (term == Term::Content) content += std::abs(value);
@@ -621,7 +621,7 @@ TEST(Measures, EvaluateLastHeadOfSharedPattern) {
 TEST(Measures, CompareKeysOfNeighbouringHeads) {
   const Traces run{std::make_shared<const Trace>(testing::run_model({.heads = 4, .kv_heads = 4})),
                    nullptr};
-  const Tensor& keys = run.trace->attention.front().result.part->k.value();
+  const Tensor& keys = run.trace->attention.front().part()->k.value();
   for (Index head = 0; head < 3; ++head) {
     double apart = 0;
     for (Index c = 0; c < keys.dim(1); ++c) {
@@ -641,7 +641,7 @@ TEST(Measures, CompareKeysOfNeighbouringHeads) {
 // Heads with any kind of softmax have scores. Heads without a softmax have no scores.
 TEST(Measures, ComputeScoresOfSpanSoftmax) {
   const Traces spans = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
-  const Part& part = *spans.trace->attention.front().result.part;
+  const Part& part = *spans.trace->attention.front().part();
   EXPECT_NEAR(measure_value("score", spans, 9, 4), pair_score(part, 0, 9, 4)->score, 1e-9);
   const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
   EXPECT_THROW(measure_value("score", map, 2, 1), InputError);

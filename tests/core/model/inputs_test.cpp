@@ -87,7 +87,7 @@ TEST(ImageInput, AddsPositionOfTheNextPixel) {
   run(model, batch, options);
   for (Index n = 0; n < 9; ++n) {
     for (Index i = 0; i < 8; ++i) {
-      EXPECT_NEAR(trace.taps.at("embed")(n, i),
+      EXPECT_NEAR(trace.taps.at("embed").value()(n, i),
                   tokens(batch.ids[n], i) + rows(n / 4, i) + columns(n % 4, i), 1e-6);
     }
   }
@@ -129,7 +129,7 @@ TEST(PatchesInput, CutsPatchesOfEveryBatchItem) {
     ForwardOptions options;
     options.trace = &trace;
     run(model, batch, options);
-    return trace.taps.at("embed").copy();
+    return trace.taps.at("embed").value().copy();
   };
   const Tensor& table = model.weights.at("embed.weight").value();
   const Tensor& patch = model.weights.at("embed.patch").value();

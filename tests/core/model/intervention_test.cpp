@@ -112,7 +112,7 @@ TEST(Interventions, DisabledLayerPassesItsInputThrough) {
 
 // Expects softmax rows to sum to 1, or to 0 if all of their pairs are forbidden.
 void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
-  const bool is_softmax = tap.result.part && tap.result.part->normaliser == Normaliser::Softmax;
+  const bool is_softmax = tap.part() && tap.part()->normaliser == Normaliser::Softmax;
   if (!is_softmax) return;
   for (Index a = 0; a < static_cast<Index>(tap.heads.size()); ++a) {
     const Tensor weights = tap.attention(a);
@@ -155,7 +155,7 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
         }
         expect_rows_sum_to_one(tap, v.id);
       }
-      for (const float x : trace.logits) ASSERT_TRUE(std::isfinite(x)) << v.id;
+      for (const float x : trace.logits.value()) ASSERT_TRUE(std::isfinite(x)) << v.id;
     } catch (const InputError& e) {
       ++refused_count;
       EXPECT_NE(std::string(e.what()).find("intervene: expected a variant"), std::string::npos)

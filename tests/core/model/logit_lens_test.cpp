@@ -141,7 +141,7 @@ TEST(LogitLens, CoversLayersOfEveryStep) {
     }
     EXPECT_TRUE(std::abs(static_cast<double>(lens.saturation(3, i)) - ab / std::sqrt(aa * bb)) <=
                 1e-5);
-    const float* row = trace.logits.data() + i * 17;
+    const float* row = trace.logits.value().data() + i * 17;
     EXPECT_EQ(lens.guess(5, i), std::max_element(row, row + 17) - row);
   }
 }

@@ -345,9 +345,9 @@ void add_trace(const Trace& trace, Numbers& numbers) {
     totals.add("columns", static_cast<double>(tap.key_rows.first));
     totals.add("causal", tap.causal ? 1 : 0);
     totals.add("attention", tap.result.attention);
-    totals.add("queries", tap.input.q);
-    totals.add("keys", tap.input.k);
-    totals.add("values", tap.input.v);
+    totals.add("queries", tap.input().q);
+    totals.add("keys", tap.input().k);
+    totals.add("values", tap.input().v);
     for (const RowSource& source : tap.remembered) {
       totals.add("remembered",
                  static_cast<double>(source.first + 100 * source.count + 1000 * source.step));

@@ -237,7 +237,7 @@ TEST(Recurrent, AdaptiveComputationTimeMatchesReference) {
   for (Index t = 0; t < count; ++t) {
     const auto n = static_cast<std::size_t>(t);
     EXPECT_EQ(trace.counts.at("halting.steps")[t], expected.steps[n]) << t;
-    const auto remainder = static_cast<double>(trace.taps.at("halting.remainder")[t]);
+    const auto remainder = static_cast<double>(trace.taps.at("halting.remainder").value()[t]);
     EXPECT_TRUE(std::abs(remainder - expected.remainders[n]) <= kTolerance) << t;
     for (Index v = 0; v < 11; ++v) {
       const auto logit = static_cast<double>(output.logits.value()[t * 11 + v]);

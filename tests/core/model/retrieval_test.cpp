@@ -182,7 +182,7 @@ TEST(Retrieval, GatesTokensOfNearestContexts) {
         }
       }
       const double g = 1 / (1 + std::exp(-gate));
-      EXPECT_NEAR(trace.taps.at("retrieval.gate")[row], g, 1e-5);
+      EXPECT_NEAR(trace.taps.at("retrieval.gate").value()[row], g, 1e-5);
       std::vector<double> logits(kVocabulary);
       double sum = 0;
       for (Index y = 0; y < kVocabulary; ++y) {

@@ -71,7 +71,7 @@ TEST(ViewData, DerivesVisibleRegionOfHugeMap) {
   part.q = part.k = Tensor::zeros({1, kLength, 1});
   Tensor log_sums({1, kLength});
   for (Index i = 0; i < kLength; ++i) log_sums[i] = std::log(static_cast<float>(i + 1));
-  tap.result.part = std::make_shared<const Part>(part);
+  tap.vectors = AttentionVectors{.part = std::make_shared<const Part>(part)};
   tap.result.tiles = cpu_tiles(part, log_sums);
   trace.attention.push_back(std::move(tap));
   Session session;
@@ -219,7 +219,7 @@ TEST(ViewData, NextMatchesSamplingDistribution) {
   ASSERT_EQ(data.matrices.size(), 2u);
   const ViewData::Matrix& next = data.matrices[0];
   ASSERT_EQ(next.values.shape(), (Shape{13, 4}));
-  const Tensor logits = trace.logits.slice(4, 1).reshaped({13});
+  const Tensor logits = trace.logits.value().slice(4, 1).reshaped({13});
   const std::vector<double> unscaled = probabilities(logits, {});
   const std::vector<double> scaled = probabilities(logits, {.temperature = 0.5, .top_k = 2});
   float sampled_count = 0;
@@ -239,7 +239,7 @@ TEST(ViewData, InterveneContainsBothRuns) {
   const Trace baseline = testing::synthetic_trace(2, 2, 9);
   Trace changed = testing::synthetic_trace(2, 2, 9);
   for (float& weight : changed.attention[1].result.attention) weight /= 2;
-  for (Index v = 0; v < 13; ++v) changed.logits(8, v) = static_cast<float>(v);
+  for (Index v = 0; v < 13; ++v) changed.logits.value()(8, v) = static_cast<float>(v);
   Session session;
   session.view.id = "intervene";
   session.view.layer = 1;
@@ -256,7 +256,7 @@ TEST(ViewData, InterveneContainsBothRuns) {
   EXPECT_EQ(next.columns, (std::vector<std::string>{"token id", "before", "after"}));
   EXPECT_EQ(next.values(0, 0), 12);  // the most likely token after the intervention
   const std::vector<double> baseline_probabilities =
-      probabilities(baseline.logits.slice(8, 1).reshaped({13}), {});
+      probabilities(baseline.logits.value().slice(8, 1).reshaped({13}), {});
   EXPECT_EQ(next.values(0, 1), static_cast<float>(baseline_probabilities[12]));
   EXPECT_EQ(data.matrices[3].rows[1], "perplexity");
   const auto folder = std::filesystem::path(::testing::TempDir());
@@ -278,7 +278,7 @@ TEST(ViewData, ExplanatoryViewsExportTheirOwnNumbers) {
     session.view.id = view;
     return view_data(trace, session);
   };
-  const auto pair = pair_score(*tap.result.part, 1, 9, 4);
+  const auto pair = pair_score(*tap.part(), 1, 9, 4);
   const auto close = [](float actual, double expected) {
     return std::abs(static_cast<double>(actual) - expected) <= 1e-4;
   };

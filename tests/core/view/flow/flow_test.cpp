@@ -41,7 +41,7 @@ Tensor row(const Tensor& rows, Index n) {
 
 // Σ_j a_ij v_j in double precision, from the recorded weights and values.
 Tensor reference_sum(const AttentionTap& tap, Index head, Index query) {
-  const Tensor& v = tap.result.part ? tap.result.part->v.value() : tap.input.v;
+  const Tensor& v = tap.part() ? tap.part()->v.value() : tap.input().v;
   const Tensor weights = tap.attention(head);
   const Index value_head = head * v.dim(0) / static_cast<Index>(tap.heads.size());
   Tensor sum({v.dim(2)});
@@ -316,7 +316,7 @@ TEST(FlowView, StatesRunFromEmbeddingToLastLayer) {
   // The probabilities are the softmax of the logits.
   double sum = 0, largest = 0;
   for (Index n = 0; n < trace->logits.dim(1); ++n) {
-    const double power = std::exp(static_cast<double>(trace->logits(4, n)));
+    const double power = std::exp(static_cast<double>(trace->logits.value()(4, n)));
     sum += power;
     largest = std::max(largest, power);
   }

@@ -38,10 +38,10 @@ TEST(NextPixel, MatchesSoftmaxOverLevels) {
     ASSERT_EQ(next.probabilities.size(), 6u);
     double sum = 0, mean = 0;
     for (Index level = 0; level < 6; ++level) {
-      sum += std::exp(double{viewed.trace->logits(pixel, level)});
+      sum += std::exp(double{viewed.trace->logits.value()(pixel, level)});
     }
     for (Index level = 0; level < 6; ++level) {
-      const double p = std::exp(double{viewed.trace->logits(pixel, level)}) / sum;
+      const double p = std::exp(double{viewed.trace->logits.value()(pixel, level)}) / sum;
       EXPECT_NEAR(next.probabilities[static_cast<std::size_t>(level)], p, 1e-6);
       mean += static_cast<double>(level) * p;
     }

@@ -238,7 +238,7 @@ TEST_F(Intervene, SwitchesOfDeepModelsGiveWayToMaps) {
 TEST_F(Intervene, ListsNewTopTokenEvenIfFewBarsFit) {
   const Trace unchanged_run = synthetic_trace(4, 6, 23);
   trace_ = synthetic_trace(4, 6, 23);
-  float* logits = trace_.logits.data() + 22 * trace_.logits.dim(1);
+  float* logits = trace_.logits.value().data() + 22 * trace_.logits.dim(1);
   for (Index id = 0; id < trace_.logits.dim(1); ++id) logits[id] = static_cast<float>(id == 11);
   options_.reference = &unchanged_run;
   options_.interventions = {intervention_from_text("off layer=0 head=1")};
@@ -462,7 +462,7 @@ TEST(ReplacementCandidates, ListWholeWordsFirst) {
   std::size_t words = 0;
   for (std::int32_t id = 0; id < size; ++id) {
     words += !tokenizer->is_special(id) && is_word(id);
-    if (tokenizer->bytes(id) == "p") trace.logits(1, id) = 9;
+    if (tokenizer->bytes(id) == "p") trace.logits.value()(1, id) = 9;
   }
   const std::vector<std::int32_t> candidates = replacement_candidates(trace, 2);
   ASSERT_GE(words, 2u);

@@ -235,13 +235,13 @@ class FakeDevice : public DeviceTensor {
 
 TEST(Map, DownloadsAttentionOnlyToRender) {
   Trace trace = synthetic_trace(1, 2, 100);
-  OperationResult& result = trace.attention[0].result;
+  OperationRecord& result = trace.attention[0].result;
   const auto device = std::make_shared<FakeDevice>(result.attention);
   result.attention = Tensor();
   result.device = device;
   auto part = std::make_shared<Part>();
   part->pattern = result.pattern;
-  result.part = part;
+  trace.attention[0].vectors = AttentionVectors{.part = part};
   LayoutOptions options;
   options.settings.head = 1;
   const ViewLayout layout = lay_out_view(trace, "map", options);

@@ -37,7 +37,7 @@ Tensor head_slice(const Tensor& planes, Index head) {
 
 // softmax(q k^T / sqrt(d)) over the allowed keys, in double precision.
 Tensor plain_softmax(const AttentionTap& tap, Index head, bool causal) {
-  const Index d = tap.input.q.dim(2);
+  const Index d = tap.input().q.dim(2);
   Tensor weights = Tensor::zeros({kLength, kLength});
   for (Index i = 0; i < kLength; ++i) {
     double sum = 0;
@@ -45,8 +45,8 @@ Tensor plain_softmax(const AttentionTap& tap, Index head, bool causal) {
     for (Index j = 0; j < (causal ? i + 1 : kLength); ++j) {
       double product = 0;
       for (Index c = 0; c < d; ++c) {
-        product += static_cast<double>(tap.input.q(head, i, c)) *
-                   static_cast<double>(tap.input.k(head, j, c));
+        product += static_cast<double>(tap.input().q(head, i, c)) *
+                   static_cast<double>(tap.input().k(head, j, c));
       }
       row[static_cast<std::size_t>(j)] = std::exp(product / std::sqrt(static_cast<double>(d)));
       sum += row[static_cast<std::size_t>(j)];
@@ -113,7 +113,7 @@ TEST(ApproximationMechanism, SlotWeightsMapToTokens) {
     ASSERT_EQ(slots.values.shape(), (Shape{4, kLength}));
     EXPECT_TRUE(close(matrices[1].values, head_slice(tap.result.extra.at("implied"), 1), 0));
     // Scores of a query with the gathered keys match the scores of the variant.
-    const Tensor& q = tap.input.q;
+    const Tensor& q = tap.input().q;
     for (Index i = 0; i < kLength; ++i) {
       std::vector<double> scores(4, 0);
       double sum = 0;
@@ -122,7 +122,7 @@ TEST(ApproximationMechanism, SlotWeightsMapToTokens) {
           for (Index c = 0; c < q.dim(2); ++c) {
             scores[static_cast<std::size_t>(slot)] += static_cast<double>(slots.values(slot, j)) *
                                                       static_cast<double>(q(1, i, c)) *
-                                                      static_cast<double>(tap.input.k(1, j, c)) /
+                                                      static_cast<double>(tap.input().k(1, j, c)) /
                                                       std::sqrt(static_cast<double>(q.dim(2)));
           }
         }
@@ -144,7 +144,7 @@ TEST(ApproximationMechanism, FeaturesMatchKeys) {
   ASSERT_EQ(features.name, "feature");
   for (Index j = 0; j < kLength; ++j) {
     for (Index c = 0; c < features.values.dim(0); ++c) {
-      const auto k = static_cast<double>(tap.input.k(1, j, c));
+      const auto k = static_cast<double>(tap.input().k(1, j, c));
       const double expected = k > 0 ? k + 1 : std::exp(k);
       EXPECT_TRUE(std::abs(static_cast<double>(features.values(c, j)) - expected) <= 1e-5);
     }

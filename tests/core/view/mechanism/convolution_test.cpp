@@ -44,8 +44,8 @@ TEST_F(Convolution, EachHeadIsAShift) {
 
 // y_i = v_{i + o} for the offset o = head - 2 of each head.
 TEST_F(Convolution, OutputsAreShiftedValues) {
-  const Tensor& out = tap().result.output.value();  // [h, L, d_v]
-  const Tensor& values = tap().result.part->v.value();
+  const Tensor& out = tap().output();  // [h, L, d_v]
+  const Tensor& values = tap().part()->v.value();
   for (Index head = 0; head < 5; ++head) {
     for (Index i = 2; i + 2 < tap().queries(); ++i) {
       for (Index c = 0; c < out.dim(2); ++c) {

@@ -119,7 +119,7 @@ TEST_F(ReplacementPicture, ChangesEqualDifferencesOfRuns) {
     }
     EXPECT_NEAR(change.rows[static_cast<std::size_t>(i)], sum / 2, 1e-7);
     double compute_change = 0, norm = 0;
-    const Tensor &o = a.result.output.value(), &p = b.result.output.value();
+    const Tensor &o = a.output(), &p = b.output();
     for (Index c = 0; c < o.dim(2); ++c) {
       compute_change += std::pow(static_cast<double>(o(0, i, c)) - p(0, i, c), 2);
       norm += std::pow(static_cast<double>(o(0, i, c)), 2);

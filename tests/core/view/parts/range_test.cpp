@@ -35,7 +35,7 @@ class DerivedMaps : public ::testing::Test {
     derived_ = stored_;
     derived_.result.attention = Tensor();
     derived_.result.tiles = result.tiles;
-    derived_.result.part = std::make_shared<const Part>(part);
+    derived_.vectors = AttentionVectors{.part = std::make_shared<const Part>(part)};
     trace_.attention[0] = derived_;
   }
 
@@ -104,9 +104,9 @@ TEST_F(DerivedMaps, LiveMapsBecomeExactGradually) {
 
 TEST_F(DerivedMaps, AreSignedWithoutNormaliser) {
   EXPECT_FALSE(is_signed(derived_, 0));
-  Part part = *derived_.result.part;
+  Part part = *derived_.part();
   part.normaliser = Normaliser::None;
-  derived_.result.part = std::make_shared<const Part>(part);
+  derived_.vectors = AttentionVectors{.part = std::make_shared<const Part>(part)};
   EXPECT_TRUE(is_signed(derived_, 0));
 }
 

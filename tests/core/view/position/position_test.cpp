@@ -79,7 +79,7 @@ TEST(Position, CurvesMatchTermsOfPairs) {
         Case{R"({"type": "deberta", "clip": 4})", Term::ContentPosition},
         Case{"transformer_xl", Term::ContentPosition}}) {
     const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
-    const Part& part = *trace.attention[0].result.part;
+    const Part& part = *trace.attention[0].part();
     for (const Index head : {0, 1}) {
       const PositionPanel curves = first_curve_panel(panels_of(trace, head, 20));
       for (Index key = 0; key < 12; ++key) {
@@ -95,7 +95,7 @@ TEST(Position, CurvesMatchTermsOfPairs) {
 TEST(Position, BiasesAreAlsoShownByPair) {
   for (const char* encoding : {"alibi", "t5", R"({"type": "relative_factor", "clip": 3})"}) {
     const Trace trace = run_model({.encoding = encoding});
-    const Part& part = *trace.attention[0].result.part;
+    const Part& part = *trace.attention[0].part();
     const Term term = part.factor ? Term::Factor : Term::Bias;
     for (const Index head : {0, 1}) {
       const PositionPanel matrix = panels_of(trace, head, 20).panels.back();

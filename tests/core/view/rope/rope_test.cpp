@@ -41,7 +41,7 @@ TEST(Rope, ScoreMatchesRun) {
         settings.pinned_query = query;
         settings.pinned_key = query / 2;
         const RopeTurn turn = rope_turn_of(trace, settings);
-        const auto pair = pair_score(*trace.find({1, 1})->result.part, 1, query, query / 2);
+        const auto pair = pair_score(*trace.find({1, 1})->part(), 1, query, query / 2);
         ASSERT_TRUE(pair.has_value());
         EXPECT_EQ(turn.offset(), static_cast<double>(query - query / 2));
         const double score = rotated_score(turn, turn.offset());

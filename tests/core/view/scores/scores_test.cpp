@@ -65,7 +65,7 @@ TEST(Scores, TermsSumToScoreAndSoftmaxOfScoresIsWeight) {
               }
             }
             const auto score = static_cast<double>(maps.back().cells(i, c));
-            const double expected = pair_score(*tap.result.part, head, i, c)->score;
+            const double expected = pair_score(*tap.part(), head, i, c)->score;
             EXPECT_TRUE(std::abs(sum * factor - score) <= 1e-4) << encoding;
             EXPECT_TRUE(std::abs(expected - score) <= 1e-4) << encoding;
             normaliser += std::exp(expected);
@@ -81,7 +81,7 @@ TEST(Scores, TermsSumToScoreAndSoftmaxOfScoresIsWeight) {
             EXPECT_TRUE(std::abs(row.weight[key] - std::exp(row.score[key]) / normaliser) <= 1e-4);
             double square = 0;
             for (Index n = 0; n < 8; ++n) {
-              square += std::pow(static_cast<double>(tap.result.part->v.value()(0, c, n)), 2);
+              square += std::pow(static_cast<double>(tap.part()->v.value()(0, c, n)), 2);
             }
             EXPECT_TRUE(std::abs(row.contribution[key] - row.weight[key] * std::sqrt(square)) <=
                         1e-5);
@@ -133,7 +133,7 @@ TEST(Scores, SeparatesEffectOfRotation) {
   double product = 0;
   for (Index n = 0; n < 8; ++n) {
     product +=
-        static_cast<double>(tap.input.q(1, 7, n)) * static_cast<double>(tap.input.k(1, 2, n));
+        static_cast<double>(tap.input().q(1, 7, n)) * static_cast<double>(tap.input().k(1, 2, n));
   }
   EXPECT_TRUE(std::abs(static_cast<double>(maps[0].cells(7, 2)) - product / std::sqrt(8.0)) <=
               1e-5);

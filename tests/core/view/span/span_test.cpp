@@ -50,8 +50,8 @@ constexpr const char* kSpans = R"({"type": "adaptive_span", "span": 8, "ramp": 3
 TEST(Span, ShowsModelSpan) {
   const Trace trace = run_model({.variant = kSpans});
   const AttentionTap& tap = trace.attention[0];
-  const HeadSpan span = head_span(*tap.result.part, 1);
-  EXPECT_EQ(span.mean(), static_cast<double>(tap.result.part->span.value()[1]));
+  const HeadSpan span = head_span(*tap.part(), 1);
+  EXPECT_EQ(span.mean(), static_cast<double>(tap.part()->span.value()[1]));
   const Tensor recomputed = attention_with_span(tap, 1, span);
   const Tensor recorded = tap.attention(1);
   for (Index n = 0; n < recorded.size(); ++n)
@@ -110,7 +110,7 @@ TEST(Span, KeptFractionIsRelativeToFullAttention) {
   const AttentionTap& tap = spans.attention[0];
   const Tensor without_span = attention_without_span(tap, 1);
   EXPECT_TRUE(testing::close(without_span, full.attention[0].attention(1), 1e-5));
-  const HeadSpan span = head_span(*tap.result.part, 1);
+  const HeadSpan span = head_span(*tap.part(), 1);
   const double z = span.mean();
   double remaining = 0;
   for (Index i = 0; i < 12; ++i) {
@@ -273,7 +273,7 @@ TEST(Span, ExplainsMissingSpan) {
 TEST(Span, ShowsSpanOfEachTokenIfDynamic) {
   const Trace trace = run_model(
       {.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3, "dynamic": true})"});
-  const Tensor z = trace.attention[0].result.part->span.value();  // [h, L]
+  const Tensor z = trace.attention[0].part()->span.value();  // [h, L]
   ASSERT_EQ(z.rank(), 2);
   const std::string text = drawn_text(trace);
   EXPECT_NE(text.find("span of this head at each token"), std::string::npos) << text;
@@ -297,7 +297,7 @@ TEST(Span, ReportsSpanBeyondText) {
   Index count_beyond = 0, count = 0;
   for (const AttentionTap& tap : trace.attention) {
     for (Index head = 0; head < 2; ++head, ++count) {
-      if (head_span(*tap.result.part, head).mean() > 11) ++count_beyond;
+      if (head_span(*tap.part(), head).mean() > 11) ++count_beyond;
     }
   }
   ASSERT_GT(count_beyond, 0);

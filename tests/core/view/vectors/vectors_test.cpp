@@ -41,7 +41,7 @@ TEST(Vectors, ShowNumbersOfSelectedPair) {
     options.settings.pinned_key = 4;
     const ViewLayout layout = lay_out_view(trace, "vectors", options);
     const AttentionTap& tap = trace.attention[0];
-    const auto pair = pair_score(*tap.result.part, 1, 9, 4);
+    const auto pair = pair_score(*tap.part(), 1, 9, 4);
     EXPECT_TRUE(contains_text(layout, "q·k = " + brief(pair->product))) << encoding;
     EXPECT_TRUE(contains_text(layout, "score " + brief(pair->score))) << encoding;
     EXPECT_TRUE(
@@ -63,7 +63,7 @@ TEST(Vectors, ShowVectorsBeforeEncoding) {
   double product = 0;
   for (Index n = 0; n < 8; ++n) {
     product +=
-        static_cast<double>(tap.input.q(0, 9, n)) * static_cast<double>(tap.input.k(0, 4, n));
+        static_cast<double>(tap.input().q(0, 9, n)) * static_cast<double>(tap.input().k(0, 4, n));
   }
   EXPECT_TRUE(contains_text(lay_out_view(trace, "vectors", options), "q·k = " + fixed(product, 3)));
 }
@@ -97,11 +97,11 @@ TEST(Vectors, PointerReportsComponent) {
   options.settings.pinned_query = 9;
   options.settings.pinned_key = 4;
   EXPECT_TRUE(contains_text(lay_out_view(trace, "vectors", options), "before the encoding"));
-  const Part& part = *trace.attention[0].result.part;
+  const Part& part = *trace.attention[0].part();
   int reported_count = 0;
   for (Index n = 0; n < 8; ++n) {
     const auto number = static_cast<double>(part.q.value()(0, 9, n));
-    const auto unencoded = static_cast<double>(trace.attention[0].input.q(0, 9, n));
+    const auto unencoded = static_cast<double>(trace.attention[0].input().q(0, 9, n));
     const std::string expected = brief(number) + " (before: " + brief(unencoded) + ")";
     for (double x = 5; x < options.width; x += 10) {
       options.pointer = Point{x, 90};  // in the first chart
