@@ -141,6 +141,14 @@ std::string shortened_key(const std::string& key) {
   return quoted.size() == key.size() + 2 ? key : quoted;
 }
 
+// Id of the choice with this id or earlier id; unknown ids are returned unchanged.
+std::string current_id(const Parameter& parameter, const std::string& id) {
+  for (const ParameterChoice& choice : parameter.choices) {
+    if (std::ranges::find(choice.aliases, id) != choice.aliases.end()) return choice.id;
+  }
+  return id;
+}
+
 Value value_from_json(const Parameter& parameter, const Json& json, std::string_view path) {
   const auto to_valid = [&](auto value, bool has_type) {
     if (!has_type) fail(parameter, path, json, shortened(json));
@@ -159,7 +167,8 @@ Value value_from_json(const Parameter& parameter, const Json& json, std::string_
     case Kind::Flag:
       return to_valid(json.is_boolean() && json.get<bool>(), json.is_boolean());
     case Kind::Choice:
-      return to_valid(json.is_string() ? json.get<std::string>() : "", json.is_string());
+      return to_valid(json.is_string() ? current_id(parameter, json.get<std::string>()) : "",
+                      json.is_string());
     case Kind::Integers: {
       std::vector<Index> integers;
       const bool has_type = to_integers(json, integers);

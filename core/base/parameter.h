@@ -48,12 +48,17 @@ struct ParameterScope {
 
 struct ParameterChoice {
   std::string id{};
-  std::string label{};  // empty: the id
-  bool models = false;  // has an effect only in whole models
+  std::string label{};                 // empty: the id
+  bool models = false;                 // has an effect only in whole models
+  std::vector<std::string> aliases{};  // earlier ids, which are still read
 
   ParameterChoice(const char* name) : id(name) {}  // NOLINT(google-explicit-constructor)
-  ParameterChoice(std::string name, std::string text, bool in_models = false)
-      : id(std::move(name)), label(std::move(text)), models(in_models) {}
+  ParameterChoice(std::string name, std::string text, bool in_models = false,
+                  std::vector<std::string> earlier_ids = {})
+      : id(std::move(name)),
+        label(std::move(text)),
+        models(in_models),
+        aliases(std::move(earlier_ids)) {}
 };
 
 struct Parameter {

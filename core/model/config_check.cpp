@@ -1,3 +1,5 @@
+#include <map>
+
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
@@ -52,6 +54,29 @@ void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups
   }
 }
 
+// Rejects layers that share a weight, but need different shapes of it.
+void check_shared_weights(const ModelConfig& config,
+                          const std::vector<std::vector<HeadGroup>>& layers,
+                          const std::string& prefix) {
+  std::map<std::string, Shape> shapes;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    const std::vector<HeadRange> ranges = head_ranges(config, layers[layer]);
+    for (std::size_t g = 0; g < layers[layer].size(); ++g) {
+      const Variant& v = variant(layers[layer][g].variant.id);
+      const Values& values = layers[layer][g].variant.values;
+      for (const WeightInfo& weight : v.weights) {
+        if (!weight.is_shared_by_layers || !weight.is_shared_by_layers(values)) continue;
+        const Shape shape = weight.shape(group_dimensions(config, ranges[g]), values);
+        const Shape& first = shapes.emplace(weight.name, shape).first->second;
+        if (shape == first) continue;
+        throw InputError(prefix + "layer " + std::to_string(layer) + ": " + weight.name +
+                         ": expected shape " + to_string(first) +
+                         ", as in the layers that share it, found " + to_string(shape));
+      }
+    }
+  }
+}
+
 void check_encoder(const ModelConfig& config, const std::string& prefix) {
   Index layer = 0;
   for (const auto& groups : encoder_groups(config)) {
@@ -63,6 +88,7 @@ void check_encoder(const ModelConfig& config, const std::string& prefix) {
     }
     check_layer(config, groups, layer++, false, prefix + "architecture.encoder: ");
   }
+  check_shared_weights(config, encoder_groups(config), prefix + "architecture.encoder: ");
 }
 
 // Rejects absolute encodings with memory, because memory rows have distances but no positions.
@@ -244,6 +270,7 @@ void check(const ModelConfig& config, std::string_view path) {
     check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal,
                 prefix);
   }
+  check_shared_weights(config, config.groups, prefix);
   check_encoder(config, prefix);
   check_memory_positions(config, prefix);
 }

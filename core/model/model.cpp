@@ -68,7 +68,7 @@ std::vector<std::string> future_leak_notes(const Model& model) {
         continue;
       const std::string prefix = group_prefix(static_cast<Index>(layer), static_cast<Index>(group));
       const std::string reason =
-          v.causality.leaks_future(choice.values, weights_below(model.weights, prefix));
+          v.causality.leaks_future(choice.values, group_weights(model.weights, choice, prefix));
       if (!reason.empty()) notes.insert(v.label + " leaks future tokens: " + reason);
     }
   }

@@ -243,7 +243,7 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
   Site group_site = site;
   group_site.address.group = group;
   if (site.address.kind == AttentionKind::Self) {
-    input.weights = weights_below(weights_prefix(site, group));
+    input.weights = group_weights(model_.weights, head_group.variant, weights_prefix(site, group));
     if (options_.cache && site.address.stack == Stack::Decoder) add_cached(site, group, input);
     if (memory_ && site.address.stack == Stack::Decoder) {
       recall_memory(group_site, range, input);

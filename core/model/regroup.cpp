@@ -1,5 +1,6 @@
 // with_groups(): moves the weights of each head to its new group.
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/autodiff/operations_shape.h"
 #include "core/base/random.h"
@@ -76,6 +77,10 @@ class Regrouping {
           spec.name.starts_with("layers.") && spec.name.find(".groups.") != std::string::npos;
       if (is_in_group || to_.narrow.contains(spec.name)) continue;
       const auto stored = from_.weights.find(spec.name);
+      if (spec.name.starts_with("shared.")) {
+        add_layers_weight(spec, weight_number);
+        continue;
+      }
       const bool is_of_encoding = new_encoding && new_encoding->id == spec.owner;
       const bool is_reusable = !is_of_encoding || (old_encoding && old_encoding->id == spec.owner);
       if (is_reusable && stored != from_.weights.end() && stored->second.shape() == spec.shape) {
@@ -92,6 +97,36 @@ class Regrouping {
         to_.untrained.push_back(spec.name);
       }
     }
+  }
+
+  // Copies or creates a weight that all layers share.
+  void add_layers_weight(const WeightSpec& spec, std::uint64_t weight_number) {
+    const auto stored = from_.weights.find(spec.name);
+    if (stored != from_.weights.end() && stored->second.shape() == spec.shape) {
+      to_.weights.emplace(*stored);
+      if (is_untrained(spec.name)) to_.untrained.push_back(spec.name);
+      return;
+    }
+    budget_.reserve(spec.owner, spec.name, spec.shape);
+    to_.untrained.push_back(spec.name);
+    for (const WeightInfo& weight : variant(spec.owner).weights) {
+      if (!spec.name.ends_with("." + weight.name)) continue;
+      const Values& values = values_of_shared(spec.owner);
+      to_.weights.emplace(
+          spec.name, Var(weight.illustrative ? weight.illustrative(spec.shape, situation(), values)
+                                             : spec.initial(derived_seed(0, weight_number))));
+      return;
+    }
+  }
+
+  // Values of the first group with this variant.
+  const Values& values_of_shared(const std::string& id) const {
+    for (const auto& groups : to_.config.groups) {
+      for (const HeadGroup& group : groups) {
+        if (group.variant.id == id) return group.variant.values;
+      }
+    }
+    throw std::logic_error("shared weight without a group: " + id);
   }
 
   // Illustrative value of an input encoding's weight; null: the weight has only an initial value.
@@ -111,10 +146,12 @@ class Regrouping {
   void add_group_weights(Index layer, std::size_t group, Kind kind, const Info& info) {
     const Values& values = (to_.config.groups[static_cast<std::size_t>(layer)][group].*kind).values;
     for (std::size_t n = 0; n < info.weights.size(); ++n) {
-      if (info.uses(info.weights[n], values) && info.weights[n].scope != WeightScope::Operation) {
+      const WeightInfo& weight = info.weights[n];
+      if (weight.is_shared_by_layers && weight.is_shared_by_layers(values)) continue;
+      if (info.uses(weight, values) && weight.scope != WeightScope::Operation) {
         const std::uint64_t seed =
             derived_seed(derived_seed(0, static_cast<std::uint64_t>(layer)), n);
-        add_group_weight(layer, group, kind, info, info.weights[n], seed);
+        add_group_weight(layer, group, kind, info, weight, seed);
       }
     }
   }

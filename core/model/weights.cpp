@@ -90,7 +90,10 @@ void WeightList::add_info(const Info& info, const Values& values, const Dimensio
     if (!info.uses(weight, values) || weight.file.state || weight.scope == WeightScope::Operation)
       continue;
     const Shape shape = weight.shape(dimensions, values);
-    WeightSpec spec{.name = prefix + weight.name,
+    const std::string name = group_weight_name(weight, values, prefix);
+    const bool is_shared = name.size() != prefix.size() + weight.name.size();
+    if (is_shared && std::ranges::find(specs_, name, &WeightSpec::name) != specs_.end()) continue;
+    WeightSpec spec{.name = name,
                     .shape = shape,
                     .optional = weight.file.optional,
                     .owner = info.id,
@@ -292,6 +295,30 @@ bool has_experts(const ModelConfig& config, const std::string& prefix) {
   const Experts& experts = config.model_options.experts;
   const auto is_prefix = [&](Index layer) { return layer_prefix(layer) == prefix; };
   return experts.count > 0 && std::ranges::none_of(experts.dense_layers, is_prefix);
+}
+
+namespace {
+
+bool is_shared_by_layers(const WeightInfo& weight, const Values& values) {
+  return weight.is_shared_by_layers && weight.is_shared_by_layers(values);
+}
+
+}  // namespace
+
+std::string group_weight_name(const WeightInfo& weight, const Values& values,
+                              const std::string& prefix) {
+  if (!is_shared_by_layers(weight, values)) return prefix + weight.name;
+  return prefix.substr(0, prefix.find("layers.")) + "shared." + weight.name;
+}
+
+NamedVars group_weights(const NamedVars& weights, const Choice& choice, const std::string& prefix) {
+  NamedVars result = weights_below(weights, prefix);
+  for (const WeightInfo& weight : variant(choice.id).weights) {
+    if (!is_shared_by_layers(weight, choice.values)) continue;
+    const auto stored = weights.find(group_weight_name(weight, choice.values, prefix));
+    if (stored != weights.end()) result.insert_or_assign(weight.name, stored->second);
+  }
+  return result;
 }
 
 NamedVars weights_below(const NamedVars& weights, const std::string& prefix) {

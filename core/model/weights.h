@@ -13,6 +13,7 @@
 //   layers.N.attn.sinks             [h]              with attention_sinks
 //   layers.N.attn_output_norm       [d]              with output_norm; also ffn_output_norm
 //   layers.N.groups.G.NAME          of head group G's variant and encoding, as in their Infos
+//   shared.NAME                     the same, if all layers share it (WeightInfo)
 //   layers.N.ffn_norm.weight        [d]              (.bias)
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
@@ -130,6 +131,12 @@ std::map<std::string, double> weight_upper_bounds(const ModelConfig& config);
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);
 std::string layer_prefix(Index layer);  // "layers.3."
+// Name of a group's weight: "layers.3.groups.0.lin.e", or "shared.lin.e" if all layers share it.
+// prefix: of the group, "encoder.layers.3.groups.0."
+std::string group_weight_name(const WeightInfo& weight, const Values& values,
+                              const std::string& prefix);
+// Weights of a group of `variant`, by name without prefix, including those that layers share.
+NamedVars group_weights(const NamedVars& weights, const Choice& variant, const std::string& prefix);
 // True if the layer with this prefix ("layers.3.", "encoder.layers.3.") has experts.
 bool has_experts(const ModelConfig& config, const std::string& layer_prefix);
 // Weights whose names begin with `prefix`, by name without the prefix.

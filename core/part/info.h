@@ -97,6 +97,9 @@ struct WeightInfo {
   WeightTraining training{};
   WeightScope scope = WeightScope::Everywhere;
   std::function<bool(const Values&)> used{};  // true if the values need the weight; empty: always
+  // True if all layers of a stack share one tensor, "shared.NAME"; empty: never. Its shape must not
+  // depend on the heads.
+  std::function<bool(const Values&)> is_shared_by_layers{};
 };
 
 // Common functions for WeightInfo::initial.

@@ -24,6 +24,11 @@ bool is_shared_by(const Values& values, const char* share) {
   return has_projection(values, "projection") && values.choice("share") == share;
 }
 
+// True if E also mixes the values.
+bool has_one_matrix(const Values& values) {
+  return is_shared_by(values, "key_value") || is_shared_by(values, "layerwise");
+}
+
 // First `count` columns of a weight. A weight may have more columns than the text has tokens.
 Var first_columns(const NamedVars& weights, const char* name, Index count) {
   const Var& stored = weight(weights, name);
@@ -34,7 +39,7 @@ Var first_columns(const NamedVars& weights, const char* name, Index count) {
 
 // Name of the weight that mixes the values.
 const char* value_weight(const Values& values) {
-  return is_shared_by(values, "key_value") ? "lin.e" : "lin.f";
+  return has_one_matrix(values) ? "lin.e" : "lin.f";
 }
 
 // Product of `matrix` and x [B h, L, e]. matrix: [k, L] if all heads share it, else [h, k, L].
@@ -135,7 +140,7 @@ WeightInfo projection(const char* name, const char* help, bool mixes_values) {
       .help = help,
       .shape = [](const Dimensions& n, const Values& values) -> Shape {
         const Index keys = n.key_length();
-        if (is_shared_by(values, "head")) return {n.heads, row_count(values), keys};
+        if (is_shared_by(values, "none")) return {n.heads, row_count(values), keys};
         if (has_projection(values, "projection")) return {row_count(values), keys};
         return {n.heads, keys < 0 ? keys : window_count(keys, row_count(values))};
       },
@@ -157,9 +162,11 @@ WeightInfo projection(const char* name, const char* help, bool mixes_values) {
           },
       .used =
           [mixes_values](const Values& values) {
-            if (mixes_values && is_shared_by(values, "key_value")) return false;
+            if (mixes_values && has_one_matrix(values)) return false;
             return has_projection(values, "projection") || has_projection(values, "convolution");
-          }};
+          },
+      .is_shared_by_layers =
+          [](const Values& values) { return is_shared_by(values, "layerwise"); }};
 }
 
 double linformer_numbers(const MemoryInput& in) {
@@ -181,7 +188,8 @@ Variant linformer_variant() {
       "Attention maps are nearly of low rank, so keys and values are first reduced to k rows, by a "
       "learned projection, by means or maxima of windows, or by a convolution. The map has k "
       "columns for any text length; for linear modes the weights on the tokens themselves are "
-      "implied. Later layers have maps of lower rank and may have a smaller k. RoPE rotates keys "
+      "implied. Projections can be shared by the heads of a layer, by keys and values, and by all "
+      "layers. Later layers have maps of lower rank and may have a smaller k. RoPE rotates keys "
       "before E mixes them.";
   v.source = "Wang et al., 2020, Linformer, arXiv:2006.04768";
   v.complexity = "O(L·k·d)";
@@ -216,13 +224,15 @@ Variant linformer_variant() {
        .symbol = "",
        .label = "Shared by",
        .help =
-           "Sharing of projections: E and F for all heads of the layer (headwise in the paper), "
-           "for each head, or one matrix for keys and values of all heads (key-value). One "
-           "matrix for all layers (layerwise) is not available.",
+           "Sharing of projections, as in the paper: E and F for all heads of a layer (headwise), "
+           "E = F for all heads of a layer (key-value), E = F for all layers (layerwise), or E "
+           "and F for each head (none).",
        .kind = Parameter::Kind::Choice,
-       .initial = std::string("layer"),
-       .choices = {
-           {"layer", "the layer's heads"}, {"head", "none"}, {"key_value", "keys and values"}}}};
+       .initial = std::string("headwise"),
+       .choices = {{"headwise", "heads (headwise)", false, {"layer"}},
+                   {"none", "", false, {"head"}},
+                   {"key_value", "heads, keys and values (key-value)"},
+                   {"layerwise", "all layers (layerwise)"}}}};
   v.weights = {projection("lin.e", "Mixes the keys.", false),
                projection("lin.f", "Mixes the values.", true)};
   v.cost.columns = [](const Values& values, Index) { return row_count(values); };

@@ -441,8 +441,8 @@ TEST(Equations, HoldForLinformer) {
 }
 
 TEST(Equations, HoldForSharedLinformerProjections) {
-  for (const std::string share : {"head", "key_value"}) {
-    const bool has_one_matrix = share == "key_value";
+  for (const std::string share : {"head", "none", "key_value", "layerwise"}) {
+    const bool has_one_matrix = share == "key_value" || share == "layerwise";
     const auto row = [has_one_matrix](const TestRun& r, const Tensor& x, const char* name, Index a,
                                       Index c) {
       const Tensor& w = r.w(has_one_matrix ? "lin.e" : name);

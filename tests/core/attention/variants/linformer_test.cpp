@@ -1,4 +1,4 @@
-// Linformer's causal refusal, and rotary encodings before the projection.
+// Linformer's names of sharings, its causal refusal, and rotary encodings before the projection.
 #include <gtest/gtest.h>
 
 #include "core/attention/variant.h"
@@ -13,6 +13,12 @@ namespace ATTNSCOPE_FILE {
 Choice linformer(const std::string& members) {
   return variant_from_json(Json::parse(R"({"type": "linformer", "k": 5)" + members + "}"),
                            "variant");
+}
+
+TEST(Linformer, ReadsEarlierNamesOfSharings) {
+  EXPECT_EQ(linformer(R"(, "share": "layer")"), linformer(R"(, "share": "headwise")"));
+  EXPECT_EQ(linformer(R"(, "share": "head")"), linformer(R"(, "share": "none")"));
+  EXPECT_EQ(linformer("").values.choice("share"), "headwise");
 }
 
 TEST(Linformer, ExplainsItsCausalRefusal) {
