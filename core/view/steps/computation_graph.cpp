@@ -218,9 +218,7 @@ class ComputationGraph {
   // The most likely next token and its probability.
   std::string prediction(Index column) const {
     if (!trace_.logits.defined()) return "";
-    const Index size = trace_.logits.dim(1);
-    const std::vector<double> all =
-        probabilities(trace_.logits.slice(token(column), 1).reshaped({size}), {});
+    const std::vector<double> all = probabilities(trace_.logits.row(token(column)), {});
     const Candidate best = likeliest(all, 1).front();
     return token_label(trace_, best.id) + "  " + percent(best.probability);
   }
