@@ -4,9 +4,9 @@ and the sections of the specification that the code cites.
 
     tests/documentation.py PROGRAM [TOP]
 
-Fenced blocks that begin with "sh run" are executed in an empty folder where assets/ is linked;
-`attnscope` commands elsewhere are checked against the help of the program. Prints one line for each
-problem; the exit status is 1 if there is one.
+Fenced blocks that begin with "sh run" and the commands in the rows of articles.md are executed in an
+empty folder where assets/ is linked; `attnscope` commands elsewhere are checked against the help of
+the program. Prints one line for each problem; the exit status is 1 if there is one.
 """
 
 import concurrent.futures
@@ -165,6 +165,9 @@ class Checker:
         for name, page in self.pages.items():
             for block in re.findall(r"^```sh run\n(.*?)^```", page, flags=re.M | re.S):
                 blocks.append((name, [line for line in block.split("\n") if line.strip()]))
+        articles = "assets/docs/articles.md"
+        for row in re.findall(r"^\| \d+ \|.*$", self.pages[articles], flags=re.M):
+            blocks += [(articles, [line]) for line in re.findall(r"`(attnscope [^`]*)`", row)]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             list(pool.map(lambda of: self.run_block(*of), blocks))
         return len(blocks)

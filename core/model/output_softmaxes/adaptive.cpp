@@ -97,7 +97,7 @@ OutputSoftmax adaptive_softmax() {
       "predicts a frequent token or a cluster, then a token of that cluster with vectors that are "
       "narrower the rarer its tokens are, which saves parameters and work.";
   s.source = "Grave et al., 2016, Efficient softmax approximation for GPUs, arXiv:1609.04309";
-  s.complexity = "O(L·d·(V₀ + Σ_c V_c / narrowingᶜ))";
+  s.complexity = "O(L·d·(V₀ + Σ_c V_c / narrowing^c))";
   s.parameters = {
       {.key = "cutoffs",
        .symbol = "",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/gpu/compute_backend.h"
+#include "core/model/residual_connection.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -16,19 +17,23 @@ class GpuModelSweep : public ::testing::TestWithParam<SweepPair> {};
 
 TEST_P(GpuModelSweep, MatchesCpu) {
   ComputeBackend gpu(make_headless_context());
+  // Without residual connection norms enlarge differences in small states, step by step.
+  const bool has_bypass = residual_connection(GetParam().residual_connection).has_bypass;
+  const double tolerance = has_bypass ? 1e-4 : 2e-3;
   const int count = testing::sweep_models(GetParam(), [&](const SweepModel& swept) {
     SCOPED_TRACE(swept.name);
     ForwardOptions gpu_options;
     gpu_options.backend = &gpu;
     try {
       EXPECT_TRUE(testing::close(run(swept.model, swept.batch, gpu_options).logits.value(),
-                                 run(swept.model, swept.batch, {}).logits.value(), 1e-4));
+                                 run(swept.model, swept.batch, {}).logits.value(), tolerance));
     } catch (const std::exception& e) {
       ADD_FAILURE() << e.what();
     }
   });
   EXPECT_GT(count, 0);
-  EXPECT_GT(gpu.dispatch_count(), 0);
+  const bool has_attention = GetParam().architecture != "recurrent" && GetParam().value != "none";
+  EXPECT_EQ(gpu.dispatch_count() > 0, has_attention);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuModelSweep, ::testing::ValuesIn(testing::sweep_pairs()),

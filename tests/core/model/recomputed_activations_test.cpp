@@ -95,10 +95,11 @@ TEST_P(RecomputedActivations, EqualKeptOnes) {
     if (swept.model.config.segment > 0) return;
     const TracePair traces = traces_of(swept.model, swept.batch);
     expect_same(traces.recomputed, traces.kept, swept.name);
-    EXPECT_TRUE(keeps_vectors(traces.kept)) << swept.name;
-    if (!keeps_vectors(traces.recomputed)) ++recomputed;
+    if (!traces.kept.attention.empty()) EXPECT_TRUE(keeps_vectors(traces.kept)) << swept.name;
+    if (!traces.kept.attention.empty() && !keeps_vectors(traces.recomputed)) ++recomputed;
   });
-  const bool has_layers = GetParam().architecture != "rnn_attention";
+  const bool has_layers =
+      GetParam().architecture != "rnn_attention" && GetParam().architecture != "recurrent";
   EXPECT_EQ(recomputed > 0, has_layers && !runs_layers);
 }
 
@@ -136,7 +137,7 @@ TEST(RecomputedActivations, KeepOnlyStatesBetweenLayers) {
 // A product of few rows rounds differently than one of many rows.
 TEST(RecomputedActivations, EachRowOfLogitsEqualsTheRowOfAllLogits) {
   for (const Index length : {1, 2, 3, 4, 5, 9, 40}) {
-    const TracePair traces = traces_of(layered_model(33), batch_of(length));
+    const TracePair traces = traces_of(layered_model(34), batch_of(length));
     const Tensor logits = traces.kept.logits;
     for (Index first = 0; first < length; ++first) {
       for (Index count = 1; first + count <= length; ++count) {

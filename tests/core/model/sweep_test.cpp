@@ -23,6 +23,9 @@ using Direction = std::map<std::string, Tensor>;
 // differences is similar for smooth losses.
 constexpr double kTolerance = 2e-3;
 constexpr double kStep = 2e-4;
+// Steps are narrower for steeper losses, so that the loss changes by about kStep * kMaxLength at
+// most.
+constexpr double kMaxLength = 50;
 // Weight of the normalised gradient in a direction. The random part of the direction has a
 // component of about 1 along the gradient.
 constexpr double kGradientWeight = 2;
@@ -108,7 +111,8 @@ struct Slopes {
   double curvature() const { return forward - backward; }
 };
 
-Slopes slopes(const SweepModel& swept, const PredictedSlope& prediction, double step) {
+Slopes slopes(const SweepModel& swept, const PredictedSlope& prediction, double full_step) {
+  const double step = full_step * std::min(1.0, kMaxLength / prediction.length);
   const double above = loss_of(move_weights(swept.model, prediction.direction, step), swept.batch);
   const double below = loss_of(move_weights(swept.model, prediction.direction, -step), swept.batch);
   return {(above - prediction.loss) / step, (prediction.loss - below) / step};
@@ -167,7 +171,8 @@ Verdict judge_gradient(const SweepModel& swept, const Distortion& factor) {
   verdict.message = "measured slope " + std::to_string(measured.central()) + ", predicted slope " +
                     std::to_string(prediction.slope) + ", gradient norm " +
                     std::to_string(prediction.length);
-  if (!verdict.is_correct && verdict.rough) {
+  const bool is_close = error_of(prediction, measured.central()) <= kToleranceElsewhere;
+  if (!verdict.is_correct && (verdict.rough || is_close)) {
     verdict.elsewhere = true;
     verdict.is_correct = matches_elsewhere(swept, factor);
   }
@@ -229,7 +234,7 @@ TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
   RecordProperty("smooth", smooth.models);
   RecordProperty("smooth_elsewhere", smooth.elsewhere);
   EXPECT_GT(swept, 0);
-  EXPECT_LE(vanished, swept / 50);
+  EXPECT_LE(vanished, swept / 20);
   // If the finite differences of a variant usually converge, few of its models may need other
   // points.
   // Without residual connection norms enlarge small states, and losses are rougher.

@@ -51,7 +51,7 @@ std::vector<std::string> offered_keys(const Info& info) {
 TEST(Selection, OmitsTrainingParameters) {
   using Keys = std::vector<std::string>;
   EXPECT_EQ(offered_keys(architecture("decoder")), Keys{});
-  EXPECT_EQ(offered_keys(architecture("universal")), (Keys{"steps", "halting", "epsilon"}));
+  EXPECT_EQ(offered_keys(architecture("universal")), (Keys{"steps", "halting", "epsilon", "transition"}));
   EXPECT_EQ(offered_keys(exit_rule("geometric")), Keys{"classifier"});
   EXPECT_EQ(offered_keys(exit_rule("saturation")), (Keys{"classifier", "decay"}));
   EXPECT_EQ(offered_keys(variant("adaptive_span")), (Keys{"span", "ramp", "dynamic"}));

@@ -96,7 +96,8 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
         const std::string context = v.id + (causal ? ", causal" : "");
         EXPECT_EQ(flow.query, query);
         expect_sum(flow.sum, context);
-        EXPECT_EQ(flow.sum.is_output, v.id != "gmlp") << context;
+        // Gates of gMLP and the squashing of capsules change the sum afterwards.
+        EXPECT_EQ(flow.sum.is_output, v.id != "gmlp" && v.id != "capsules") << context;
         if (flow.sum.is_output) ++sums;
       }
     }

@@ -90,7 +90,7 @@ TEST(SinkhornMechanism, ReportsLargestSortedBlock) {
     options.settings.pinned_query = query;
     bool is_shown = false;
     for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", options).list)) {
-      is_shown = is_shown || text.text.ends_with(expected);
+      is_shown = is_shown || text.text.find(expected) != std::string::npos;
     }
     EXPECT_TRUE(is_shown) << expected;
   }
