@@ -62,12 +62,12 @@ void App::write_report() {
       points += static_cast<Index>(series.points.size());
     }
     facts["cost_points"] = points;
-    facts["cost_runs"] = state_.dialogs.cost.task != nullptr;
+    facts["cost_is_running"] = state_.dialogs.cost.task != nullptr;
     facts["cost_problem"] = state_.dialogs.cost.problem;
     facts["cost_asks"] = !state_.dialogs.cost.overwrite_path.empty();
   }
   if (state_.dialogs.calibration.open) {
-    facts["calibration_runs"] = state_.dialogs.calibration.task != nullptr;
+    facts["calibration_is_running"] = state_.dialogs.calibration.task != nullptr;
     facts["calibration_text"] = state_.dialogs.calibration.text_file;
     facts["calibration_problem"] = state_.dialogs.calibration.problem;
     facts["calibration_points"] = state_.dialogs.calibration.calibration

@@ -22,8 +22,8 @@ struct ImpliedChanges {
 
 struct SelectionState {
   ChoiceScope scope = ChoiceScope::All;   // heads that a selected variant or encoding applies to
-  std::optional<ImpliedChanges> implied;  // changes of the last variant, encoding or direction
-  std::optional<ImpliedChanges> model_changes;  // changes of the last model
+  std::optional<ImpliedChanges> implied;  // by the last variant, encoding or direction
+  std::optional<ImpliedChanges> model_changes;  // implied by the last selected model
   InputHistory previous_inputs;                 // last input of each kind of model
   // The view is known to have content with the selected model, or was replaced.
   bool has_checked_view = true;

@@ -18,8 +18,8 @@ void check_square(const Tensor& layer, Index size) {
   }
 }
 
-// (A + I) / 2, rows normalised to sum 1; a fully masked row becomes the residual alone. Without
-// residual connection A.
+// (A + I) / 2, rows normalised to sum 1; a fully masked row becomes the residual alone. A itself if
+// the model has no residual connections.
 Tensor with_residual(const Tensor& attention, bool has_residual) {
   const Index size = attention.dim(0);
   Tensor result = attention.copy();  // [L, L]

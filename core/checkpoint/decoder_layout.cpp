@@ -62,9 +62,10 @@ class DecoderReader {
   void read_table() {
     const std::string table = prefix_ + names_.embedding + ".weight";
     if (!names_.projected_in.empty()) return read_narrow_table(table);
-    const bool head = c_.tied_output && !reader_.has(table);
-    reader_.load(head && reader_.has(head_name()) ? head_name() : table, c_.vocabulary, c_.width,
-                 false, model_, "embed.weight");
+    const bool is_under_head_name =
+        c_.tied_output && !reader_.has(table) && reader_.has(head_name());
+    reader_.load(is_under_head_name ? head_name() : table, c_.vocabulary, c_.width, false, model_,
+                 "embed.weight");
     if (!names_.positions.empty()) {
       mover_.positions(prefix_ + names_.positions + ".weight", "embed.pos.embedding", c_.context,
                        names_.skipped_positions, c_.width);

@@ -51,7 +51,7 @@ void set_text_parameters(RunSpec& spec, const std::vector<TraceToken>& tokens) {
   });
 }
 
-// Adds the parameters without a default that follow from the text to the requested ones.
+// The given values, and values that follow from the text for other parameters without a default.
 Values with_text_values(const Variant& selected, const Values& given,
                         const std::vector<TraceToken>& tokens) {
   if (!selected.defaults.from_text || tokens.empty()) return given;

@@ -39,13 +39,13 @@ const ActivationFunction& activation(Activation type);
 // "SwiGLU", "ReLU", or "SELU, gated" for a gated form without a name.
 std::string activation_label(Activation type, bool gated);
 
-// Activation with this id; for the id of a gated form ("glu"), `gated` is true.
+// Activation that an id selects. gated: the id is that of a gated form ("glu").
 struct ActivationChoice {
   Activation type = Activation::Silu;
   bool gated = false;
 };
 // Ids in the order of activations(), then those of gated forms.
 std::vector<std::string> activation_ids();
-ActivationChoice activation_choice(std::size_t index);  // of an id in activation_ids()
+ActivationChoice activation_choice(std::size_t index);  // of activation_ids()[index]
 
 }  // namespace attnscope

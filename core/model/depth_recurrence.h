@@ -20,13 +20,13 @@ struct DepthRecurrence {
   double begin = 0, end = 1;  // share of the run's progress
 };
 
-// Embeds the ids and applies the layers `steps` times, or until all positions halt. Adds the loss
-// "ponder" (of an encoder: "encoder_ponder"): the mean of N + R over positions.
+// Embeds the ids and applies the layers `steps` times, or until all positions halt. With halting,
+// adds the loss "ponder" (of an encoder: "encoder_ponder"), the mean of Halting::ponder().
 // Returns the states before the final norm.  [B, L] -> [n, d]
 Var run_steps(Pass& pass, const IntTensor& ids, const DepthRecurrence& recurrence);
 
-// Parameters of architectures with recurrence over depth: those of halting, and the transition: the
-// feed-forward of a layer, or separable convolutions (separable_convolution.h).
+// Parameters of architectures with recurrence over depth: those of halting, and "transition", which
+// selects the feed-forward of a layer or separable convolutions (separable_convolution.h).
 std::vector<Parameter> recurrence_parameters();
 // Reason why a model cannot have its transition ("architecture.transition: .."); empty if it can.
 std::string transition_refusal(const ModelConfig& config);

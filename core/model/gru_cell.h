@@ -33,7 +33,7 @@ class GruCell {
   Index size_;
 };
 
-// Sizes of a cell for an Info.
+// Size of a cell's input or state, in a model with these dimensions and values.
 using SizeOf = std::function<Index(const Dimensions&, const Values&)>;
 Index model_width(const Dimensions& n, const Values& values);
 // Weights of a cell. inputs, states: d and u. used: as WeightInfo::used.

@@ -49,10 +49,10 @@ class Halting {
 
 // True if the architecture's "halting" is "act".
 bool uses_halting(const Values& values);
-// Parameters "steps", "halting", "epsilon" and "ponder" of an architecture that applies `what`
-// ("the layers") repeatedly.
+// Parameters "steps", "halting", "epsilon" and "ponder" of an architecture. what: subject and verb
+// ("the layers are") for the help "Maximum number of times that the layers are applied."
 std::vector<Parameter> halting_parameters(const std::string& what);
-// Weights of Halting for an Info.
+// Weights that the constructor of Halting reads.
 std::vector<WeightInfo> halting_weights(const std::string& prefix = "");
 
 }  // namespace attnscope

@@ -14,15 +14,16 @@ struct ModelTallies {
   TallyByLength tallies;
 };
 
-// Share of sources whose whole target is right, over the number of source tokens; a curve a model.
+// Share of sources whose whole target is right, over the number of source tokens, with one curve
+// for each model.
 DisplayList length_picture(const std::vector<ModelTallies>& models, double width, double height,
                            const Theme& theme, const TextMeasure& measure);
 
 // Columns: model, source tokens, pairs, exact matches (share), token accuracy, loss (nats per
 // token).
 std::string to_csv(const std::vector<ModelTallies>& models);
-// The same numbers as aligned text, a row a length; for two or more models their shares side by
-// side.
+// The same numbers as aligned text, with one row for each length. For two or more models, only
+// their shares of exact matches, side by side.
 std::string to_table(const std::vector<ModelTallies>& models);
 
 }  // namespace attnscope

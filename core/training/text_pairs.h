@@ -16,11 +16,12 @@ struct TextPair {
 };
 
 // Batch of pairs whose sources have equally many bytes, so that the encoder sees no padding. Ids
-// are bytes; targets begin and end with the id `start`. Shorter targets are padded with -1.
+// are bytes. The decoder's ids begin with the id `start`, and targets end with it. Shorter targets
+// are padded with -1.
 Batch pair_batch(std::span<const TextPair> pairs, std::int32_t start);
 
-// Predictions of pairs. A pair matches if every token of its target is the most likely one, which
-// is when greedy decoding writes it.
+// Predictions of pairs. A pair matches if every token of its target is the most likely one, so that
+// greedy decoding would generate the target.
 struct PairTally {
   Tally tokens;  // of the targets, including the end
   Index pairs = 0, matches = 0;
@@ -37,7 +38,7 @@ using TallyByLength = std::map<Index, PairTally>;
 void add(TallyByLength& all, const TallyByLength& more);
 PairTally total(const TallyByLength& tallies);
 
-// Predictions of the pairs, which are in order of source length.
+// Tallies of the predictions of `pairs`, which are sorted by source length.
 TallyByLength tally_pairs(const Model& model, std::span<const TextPair> pairs, std::int32_t start);
 
 }  // namespace attnscope

@@ -58,8 +58,7 @@ void change_back(FieldFocus& fields, bool redo) {
   from.pop_back();
 }
 
-// Handles keys of fields that text boxes lack: Tab, Return, Escape, undo and redo. True if a change
-// was undone or redone.
+// Handles keys that text boxes ignore: Tab, Return, Escape, undo and redo. True after undo or redo.
 bool use_field_keys(Ui& ui, const Field& field) {
   FieldFocus& fields = ui.fields;
   bool has_undone = false;

@@ -1,7 +1,7 @@
 // Fields of one line for texts and numbers, in any script. All fields of the window use these
 // functions: ImGui's own fields draw characters one by one, and replace those beyond U+FFFF.
 //
-// A field gets the keyboard by a click, which selects its text, by Tab, or by a request. Return,
+// A field gets the keyboard by a click, by Tab or by a request, and then selects its text. Return,
 // Escape, Up and Down remain unhandled for the dialog around the field.
 #pragma once
 

@@ -151,7 +151,7 @@ Variant bigbird_variant() {
       {.key = "random",
        .symbol = "",
        .label = "Given blocks",
-       .help = "Random blocks of each block row, instead of drawn ones.",
+       .help = "Random blocks of each block row; drawn from the seed if missing.",
        .kind = Parameter::Kind::IntegerLists,
        .optional = true,
        .unset_label = "drawn",

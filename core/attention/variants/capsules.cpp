@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxReported = Index{1} << 22;  // numbers of the couplings of all iterations
+constexpr Index kMaxReported = Index{1} << 22;  // maximum of couplings, over all iterations
 
 // Shortens each row to a length below 1: |s|² / (1 + |s|²) s / |s|.  [B h, L, d_v]
 Var squash(const Var& s) {
@@ -28,7 +28,7 @@ Var couplings(const Var& agreements) {
 }
 
 // Couplings of the first item of the batch after each iteration.  [n, h, L_q, L_k]
-Tensor joined(const std::vector<Tensor>& rounds, Index heads) {
+Tensor first_item_couplings(const std::vector<Tensor>& rounds, Index heads) {
   const Tensor& last = rounds.back();
   const Index size = heads * last.dim(1) * last.dim(2);
   Tensor result({static_cast<Index>(rounds.size()), heads, last.dim(1), last.dim(2)});
@@ -64,7 +64,7 @@ OperationResult evaluate_capsules(const OperationInput& input, Backend& backend,
   result.scores = Tensor();
   const Index numbers = iterations * input.heads * query_count(input) * key_count(input);
   if (!rounds.empty() && numbers <= kMaxReported) {
-    result.extra["capsules.couplings"] = joined(rounds, input.heads);
+    result.extra["capsules.couplings"] = first_item_couplings(rounds, input.heads);
   }
   return result;
 }

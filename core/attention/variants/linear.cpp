@@ -64,9 +64,9 @@ Variant linear_variant() {
       {.key = "rotation",
        .symbol = "",
        .label = "Rotation (RoPE)",
-       .help = "Order of RoPE and the feature map. After it (RoFormer, equation 19), the "
-               "numerator is rotated and weights depend on distances alone. Before it, "
-               "weights are positive and sum to 1, but change when all positions shift.",
+       .help = "Order of RoPE and the feature map. Rotation after the map (RoFormer, equation 19) "
+               "applies to the numerator; weights depend on distances alone. With rotation before "
+               "it, weights are positive and sum to 1, but change when all positions shift.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("before"),
        .illustrative_default = [](Index) -> Value { return std::string("after"); },

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-bool has_projection(const Values& values, const char* mode) {
+bool has_mode(const Values& values, const char* mode) {
   return values.choice("mode") == mode;
 }
 
@@ -21,7 +21,7 @@ Index row_count(const Values& values) {
 }
 
 bool is_shared_by(const Values& values, const char* share) {
-  return has_projection(values, "projection") && values.choice("share") == share;
+  return has_mode(values, "projection") && values.choice("share") == share;
 }
 
 // True if E also mixes the values.
@@ -53,11 +53,11 @@ Var project_rows(const Var& matrix, const Var& x) {
 Var shorten_rows(const OperationInput& input, const Var& x, const char* name) {
   const Values& values = input.variant.values;
   const Index count = row_count(values), size = window_count(x.dim(1), count);
-  if (has_projection(values, "projection")) {
+  if (has_mode(values, "projection")) {
     return project_rows(first_columns(input.weights, name, x.dim(1)), x);
   }
-  if (has_projection(values, "mean")) return window_mean(x, size, count);
-  if (has_projection(values, "max")) return window_max(x, size, count);
+  if (has_mode(values, "mean")) return window_mean(x, size, count);
+  if (has_mode(values, "max")) return window_max(x, size, count);
   return window_convolution(x, first_columns(input.weights, name, size), input.heads, size, count);
 }
 
@@ -65,9 +65,9 @@ Var shorten_rows(const OperationInput& input, const Var& x, const char* name) {
 Tensor mixing_matrix(const OperationInput& input, Index length, const char* name) {
   const Values& values = input.variant.values;
   const Index count = row_count(values), size = window_count(length, count);
-  if (has_projection(values, "mean"))
+  if (has_mode(values, "mean"))
     return mean_matrix(length, size, count).reshaped({1, count, length});
-  if (has_projection(values, "projection")) {
+  if (has_mode(values, "projection")) {
     const Tensor stored = first_columns(input.weights, name, length).value();
     return stored.rank() == 3 ? stored : stored.reshaped({1, count, length});
   }
@@ -96,9 +96,8 @@ OperationResult evaluate_linformer(const OperationInput& original, Backend& back
   const Values& values = input.variant.values;
   const Index length = key_count(input), count = row_count(values);
   // Windows beyond the end of the text have no keys.
-  const Index used_rows = has_projection(values, "projection")
-                              ? count
-                              : window_count(length, window_count(length, count));
+  const Index used_rows =
+      has_mode(values, "projection") ? count : window_count(length, window_count(length, count));
   PatternBuilder rows(1, query_count(input), count, {"projected"});
   for (Index i = 0; i < query_count(input); ++i) {
     rows.add(0, 0, used_rows);
@@ -112,7 +111,7 @@ OperationResult evaluate_linformer(const OperationInput& original, Backend& back
   part.pos_q.clear();
   part.pos_k.clear();
   OperationResult result = run_part(std::move(part), backend, wanted);
-  if (wanted.attention && !has_projection(values, "max")) {
+  if (wanted.attention && !has_mode(values, "max")) {
     result.extra["implied"] = implied_weights(input, result.attention, length);
     result.extra["linformer.projection"] = mixing_matrix(input, length, "lin.e");
   }
@@ -141,12 +140,12 @@ WeightInfo projection(const char* name, const char* help, bool mixes_values) {
       .shape = [](const Dimensions& n, const Values& values) -> Shape {
         const Index keys = n.key_length();
         if (is_shared_by(values, "none")) return {n.heads, row_count(values), keys};
-        if (has_projection(values, "projection")) return {row_count(values), keys};
+        if (has_mode(values, "projection")) return {row_count(values), keys};
         return {n.heads, keys < 0 ? keys : window_count(keys, row_count(values))};
       },
       .initial =
           [](const Shape& shape, const Dimensions& n, const Values& values, std::uint64_t seed) {
-            if (has_projection(values, "convolution")) {
+            if (has_mode(values, "convolution")) {
               return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
             }
             const double deviation = 1 / std::sqrt(static_cast<double>(shape.back()));
@@ -154,7 +153,7 @@ WeightInfo projection(const char* name, const char* help, bool mixes_values) {
           },
       .illustrative =
           [](const Shape& shape, const Situation& in, const Values& values) {
-            if (has_projection(values, "convolution")) {
+            if (has_mode(values, "convolution")) {
               return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
             }
             return mean_pooling(shape,
@@ -163,7 +162,7 @@ WeightInfo projection(const char* name, const char* help, bool mixes_values) {
       .used =
           [mixes_values](const Values& values) {
             if (mixes_values && has_one_matrix(values)) return false;
-            return has_projection(values, "projection") || has_projection(values, "convolution");
+            return has_mode(values, "projection") || has_mode(values, "convolution");
           },
       .is_shared_by_layers =
           [](const Values& values) { return is_shared_by(values, "layerwise"); }};
@@ -207,7 +206,7 @@ Variant linformer_variant() {
       {.key = "k",
        .symbol = "k",
        .label = "Rows",
-       .help = "Number of remaining keys and values. May differ by layer, as head groups.",
+       .help = "Number of remaining keys and values. Head groups can set it for each layer.",
        .required = true,
        .initial = Index{8},
        .illustrative_default = [](Index length) -> Value { return fraction_of_length(length, 4); },

@@ -408,7 +408,7 @@ Variant lsh_variant() {
        .slider = {.max = 64}}};
   v.weights = {
       {.name = "lsh.rotation",
-       .help = "Rotations of each round and head, instead of drawn ones.",
+       .help = "Rotations of each round and head; drawn from the seed if missing.",
        .shape = [](const Dimensions& n,
                    const Values& values) { return rotation_shape(values, n.heads, n.key); },
        .file = {.optional = true},

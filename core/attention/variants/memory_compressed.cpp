@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Query i attends to compressed keys whose tokens all lie before it or at it, if causal.
+// All compressed keys; if causal, those without tokens after the query.
 Pattern compressed_pattern(const OperationInput& input, Index stride, Index count) {
   if (!input.causal) return Pattern::all(query_count(input), count);
   const Index first = first_position(input);
@@ -67,7 +67,8 @@ Variant memory_compressed_variant() {
       "ordinary attention: a map with s times fewer columns. It was developed to write "
       "encyclopedia articles from very long collections of sources, by a decoder whose layers "
       "alternate between local blocks and compressed memory: L M L M L. A decoder attends only to "
-      "complete blocks, so that no key contains later tokens; the first s − 1 queries have none.";
+      "complete blocks, so that no key contains later tokens; the first s − 1 queries have no "
+      "keys.";
   v.source = "Liu et al., 2018, Generating Wikipedia, arXiv:1801.10198";
   v.complexity = "O(L²/s·d)";
   v.causality.refusal =
@@ -85,7 +86,7 @@ Variant memory_compressed_variant() {
                    .limits = {.min = 1},
                    .slider = {.min = 1, .max = 16}},
                   decoder_parameter("Form for causal order: a query attends to compressed keys "
-                                    "whose tokens all lie before it or at it.")};
+                                    "that contain no later tokens.")};
   v.weights = {kernel("mc.key", "Convolution weights of the keys."),
                kernel("mc.value", "Convolution weights of the values.")};
   v.cost.columns = [](const Values& values, Index keys) {

@@ -28,7 +28,7 @@ bool adds_dense(const Values& values) {
   return values.choice("mixture") == "dense";
 }
 
-// First n of the blocks that a weight has along `axis`.
+// First `blocks` entries of a weight along `axis`.
 Var first_blocks(const NamedVars& weights, const char* name, Index axis, Index blocks) {
   const Var& stored = weight(weights, name);
   if (stored.dim(axis) >= blocks) return slice(stored, axis, 0, blocks);
@@ -139,7 +139,7 @@ Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
   return implied;
 }
 
-// Mean of sorted and vanilla attention: their sum, as in the paper, without doubling the output.
+// Averages sorted and vanilla attention. The paper adds them, which doubles the output.
 void mix_with_dense(const OperationInput& input, Backend& backend, const ResultRequest& wanted,
                     OperationResult& result) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
@@ -296,8 +296,8 @@ Variant sinkhorn_variant() {
       {.key = "mixture",
        .symbol = "",
        .label = "Mixture",
-       .help = "Attention next to the sorted block: the own block, in one softmax, or also "
-               "all keys, as the mean of sorted and full attention.",
+       .help = "Attention in addition to the sorted block: to the own block, within the same "
+               "softmax, or also to all keys, as the mean of sorted and full attention.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("block"),
        .choices = {{"block", "own block"}, {"dense", "own block and full attention"}}},

@@ -59,8 +59,8 @@ Var dense_logits(const OperationInput& input) {
   return second_layer(input, hidden_layer(input), "syn.w2", "syn.b2", length);
 }
 
-// A_j mod m times B_floor(j / m): the outputs A (m numbers) and B of two second layers, repeated to
-// L_k columns.  [B h, L_q, L_k]
+// A_(j mod m) * B_floor(j / m) in column j, from the outputs A (m numbers) and B of two second
+// layers.  [B h, L_q, L_k]
 Var factorised_dense_logits(const OperationInput& input) {
   const Index length = key_count(input);
   const Index period = weight(input.weights, "syn.wa").dim(2);  // m

@@ -18,7 +18,7 @@ namespace {
 
 // The sub-steps of all tokens.
 struct SubSteps {
-  std::vector<Var> states;                      // of each token, [B, d]: the mean of its sub-steps
+  std::vector<Var> states;                      // of each token, [B, d]: mean with halting, or last
   std::vector<Var> ponder;                      // of each token, [B] N + R
   std::vector<Tensor> probabilities;            // of each token, [sub-steps, B] h
   std::vector<IntTensor> counts;                // of each token, [B] N
@@ -142,8 +142,8 @@ Architecture recurrent_architecture() {
   a.summary =
       "A recurrent network without attention, which predicts the next token. With adaptive "
       "computation time it takes several sub-steps for a token: a halting unit decides after each "
-      "of them if it goes on, a flag marks the first one, and the next token begins from the mean "
-      "of the sub-steps' states, weighted by the halting probabilities.";
+      "of them if another follows, a flag marks the first one, and the next token begins from the "
+      "mean of the sub-steps' states, weighted by the halting probabilities.";
   a.source =
       "Graves, 2016, Adaptive computation time for recurrent neural networks, arXiv:1603.08983; "
       "the cell: Cho et al., 2014, arXiv:1406.1078";

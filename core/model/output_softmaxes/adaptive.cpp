@@ -28,10 +28,11 @@ std::string adaptive_refusal(const ModelConfig& config) {
   }
   if (config.head.transform) return expected + "no head.transform" + found + "one";
   if (!config.embedding.adaptive.cutoffs.empty()) {
-    return expected + "no embedding.cutoffs, which divide the output, too," + found + "some";
+    return expected + "no embedding.cutoffs" + found + "some (they divide the output, too)";
   }
   if (config.model_options.logit_scale != 1 || config.model_options.logit_cap != 0) {
-    return expected + "logit_scale 1 and logit_cap 0" + found + "others (logits of clusters)";
+    return expected + "logit_scale 1 and logit_cap 0" + found +
+           "others (its logits are log-probabilities)";
   }
   const auto clusters = output_clusters(config);
   for (const VocabularyCluster& cluster : clusters) {

@@ -10,9 +10,8 @@ OutputSoftmax plain_softmax() {
   s.group = "Output softmaxes";
   s.equation = "p = softmax(x W)";
   s.summary =
-      "One softmax over all tokens. The matrix of all log-probabilities has at most the rank of "
-      "the "
-      "model's width.";
+      "One softmax over all tokens. The rank of the matrix of all log-probabilities is limited by "
+      "the model's width.";
   s.source = "Bridle, 1990, Training stochastic model recognition algorithms";
   s.complexity = "O(L·d·V)";
   return s;

@@ -61,7 +61,7 @@ ResidualConnection fixup_residual_connection() {
       "Norms are left out. Instead, the last matrix of each block begins at 0 and the others are "
       "scaled down with the number of blocks, so that an update changes the output equally at any "
       "depth. Scalar biases before each matrix and activation, and a scalar factor of each block, "
-      "replace those of the norms.";
+      "replace the biases and gains of norms.";
   join.source =
       "Zhang et al., 2019, Fixup initialization, arXiv:1901.09321; in transformers: Narang "
       "et al., 2021, arXiv:2102.11972";

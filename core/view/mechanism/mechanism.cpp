@@ -209,7 +209,7 @@ View mechanism_view() {
                  .limits = {.min = 1, .max = 4096},
                  .slider = {.min = 1, .max = 8}},
                 {.key = "by",
-                 .label = "By",
+                 .label = "Replaced by",
                  .help =
                      "Id of the replacement token; by default the previous one in the vocabulary.",
                  .optional = true,

@@ -11,8 +11,9 @@ namespace attnscope {
 bool has_sub_steps(const Trace& trace);
 
 // Columns are tokens. In each, sub-steps stand above one another: the state as a strip, with the
-// probability of halting. Lines lead from them to their mean, as thick as their weights, and from
-// the mean to the first sub-step of the next token. Requires has_sub_steps() and halts().
+// probability of halting. Lines lead from the states to their weighted mean, thicker for larger
+// weights, and from the mean to the first sub-step of the next token. Requires has_sub_steps() and
+// halts().
 ViewLayout lay_out_computation_graph(const ViewInput& input, const HaltingRecord& record);
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@ struct WalkPart {
   const Rollouts& rollouts;
   const Rollout& walk;
   Index steps = 0;  // drawn steps
-  // Number of tokens that the model reads: all but the action of the last step.
+  // Number of tokens of the whole walk that the model reads: all but the last step's action.
   Index tokens() const { return kTokensOfStep * walk.steps() - 1; }
   double remaining_return(Index step) const;  // return that is still desired before this step
 };

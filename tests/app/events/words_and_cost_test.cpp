@@ -71,7 +71,7 @@ TEST_F(WordsAndCost, CurvesAppearWhileMeasuring) {
   program.click("cost.last.512");
   program.click("cost.start");
   program.wait_for("curves", [](const Report& r) {
-    return r.contains("cost_points") && r["cost_points"] == 18 && !r["cost_runs"].get<bool>();
+    return r.contains("cost_points") && r["cost_points"] == 18 && !r["cost_is_running"].get<bool>();
   });
   program.keep_screenshot("cost");
   program.click("cost.quantity.operations");
@@ -99,7 +99,7 @@ TEST_F(WordsAndCost, ThresholdIsCalibratedAndUsed) {
   program.click("calibrate.start");
   program.wait_for("thresholds", [](const Report& r) {
     return r.contains("calibration_points") && r["calibration_points"] == 20 &&
-           !r["calibration_runs"].get<bool>();
+           !r["calibration_is_running"].get<bool>();
   });
   program.keep_screenshot("calibration");
   program.click("calibrate.use");

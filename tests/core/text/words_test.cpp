@@ -23,7 +23,7 @@ TEST(Words, ContinueUntilSpace) {
   EXPECT_EQ(words({"GPT", "2", " my", "_", "var"}), "GPT+2| my+_+var");
 }
 
-TEST(Words, SeparateSpaceBelongsToNextWord) {
+TEST(Words, SpaceTokenBelongsToNextWord) {
   EXPECT_EQ(words({" ", "sail", "or", " ", "x"}), " +sail+or| +x");
   EXPECT_EQ(words({"a", " ", " ", " ", "b"}), "a| | | +b");
   EXPECT_EQ(words({"a", " ", "(", "b"}), "a| +(|b");
@@ -71,7 +71,7 @@ TEST(Words, SeparateSpecialTokens) {
 
 // Tests characters of unspaced scripts at the ends of their ranges, and characters of other
 // scripts.
-TEST(Words, LimitUnspacedScripts) {
+TEST(Words, SeparateOnlyCharactersOfUnspacedScripts) {
   for (const char* unspaced : {"\u0e01", "\u0ede", "\u1000", "\u1780", "\u3041", "\u30ff", "\u3400",
                                "\u9fff", "\uf900", "\uff66", "\uff9d", "\U00020000"}) {
     const std::string c = unspaced;

@@ -26,8 +26,8 @@ void apply_encoding(Part& part, const OperationInput& input, bool causal);
 
 // True if the encoding's only effect is a rotation of queries and keys.
 bool has_rotation(const OperationInput& input);
-// Rotates rows x [N, L, e] by the absolute positions of the queries, or of the keys at origin,
-// origin + 1, ... Features of rotated vectors depend on absolute positions, unlike products.
+// Rotate rows x [N, L, e] by absolute positions: those of the queries, or origin, origin + 1, ...
+// for keys. Products of rotated vectors depend on distances alone, features of them do not.
 Var rotate_queries(const OperationInput& input, const Var& x);
 Var rotate_keys(const OperationInput& input, const Var& x);
 // Copy of `input`, with q and k rotated if has_rotation(), for variants that transform q and k

@@ -37,11 +37,11 @@ std::vector<double> to_doubles(const Tensor& matrices, Index number, Index n) {
   return {from, from + n * n};
 }
 
-// Converts the gradient after normalise_earlier_columns() to the gradient before. logs: before.
+// Backward pass of normalise_earlier_columns(), in place. logs: its input.
 void columns_backward(const std::vector<double>& logs, Index n, std::vector<double>& gradient) {
   for (Index column = 0; column < n; ++column) {
     const std::vector<double> sums = column_sums(logs, n, column);
-    double later = 0;  // gradients of this place and later ones, as shares of this place's sum
+    double later = 0;  // sum of g_t S_place / S_t over places t >= place, with column sums S
     for (Index place = n - 1; place > column; --place) {
       const auto p = static_cast<std::size_t>(place);
       double& g = gradient[index_of(place, column, n)];
@@ -52,7 +52,7 @@ void columns_backward(const std::vector<double>& logs, Index n, std::vector<doub
   }
 }
 
-// The same for normalise_earlier_rows(). logs: after the normalisation.
+// Backward pass of normalise_earlier_rows(), in place. logs: its output.
 void rows_backward(const std::vector<double>& logs, Index n, std::vector<double>& gradient) {
   for (Index place = 1; place < n; ++place) {
     double sum = 0;

@@ -1,11 +1,11 @@
 // Sinkhorn normalisation for causal order (Tay et al., 2020, Sparse Sinkhorn Attention,
 // 2002.11296).
 //
-// Only earlier blocks J < I can be sorted to place I. A round divides each entry of a column by the
-// sum of the column so far, over places up to its own, and then each row by its sum. Sums over
-// later places would let a row depend on later tokens. Rows of places > 0 sum to 1; row 0 is empty.
-// Many rounds approach the matching of every place with the previous block, the only doubly
-// stochastic matrix below the diagonal.
+// Rows are places, columns blocks; only earlier blocks J < I can be sorted to place I. A round
+// first divides each entry (I, J) by the sum of column J over places up to I, since sums over later
+// places would let a row depend on later tokens. It then divides each row by its sum. Rows of
+// places > 0 sum to 1; row 0 is empty. Many rounds approach the matching of every place with the
+// previous block, the only one-to-one matching below the diagonal.
 #pragma once
 
 #include <vector>

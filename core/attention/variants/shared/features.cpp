@@ -100,9 +100,8 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
 
 void check_pair_count(const OperationInput& input) {
   if (weight_count(input) <= kMaxWeights) return;
-  throw InputError("q: features beyond the range of float32: expected at most " +
-                   std::to_string(kMaxWeights) +
-                   " weights to store, or smaller queries and keys, found " +
+  throw InputError("q and k: with features beyond the range of float32, expected at most " +
+                   std::to_string(kMaxWeights) + " weights, found " +
                    std::to_string(weight_count(input)));
 }
 
@@ -174,7 +173,7 @@ Parameter features_parameter(const char* symbol) {
 
 WeightInfo random_directions(const char* name) {
   return {.name = name,
-          .help = "Random directions of each head, instead of drawn ones.",
+          .help = "Directions of each head; drawn from the seed if missing.",
           .shape = [](const Dimensions& n, const Values& values) -> Shape {
             return {n.heads, values.integer("features"), n.key};
           },

@@ -14,7 +14,7 @@ namespace {
 // Limits of denominators within which all products of features fit float32.
 constexpr float kMinDenominator = 1e-24f, kMaxDenominator = 1e30f;
 
-// Part with the scores q·k, which are its weights.
+// Part whose weights are the products q·k, without scale and normalisation.
 Part sum_part(const OperationInput& input, const Var& q, const Var& k, const Var& v) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
   part.q = q;
