@@ -108,6 +108,7 @@ TEST_F(Lecture, FullScreenWindowStaysFullScreen) {
 }
 
 TEST_F(Lecture, LastStepLeadsToNextLesson) {
+  display_.use(folder_.path());  // steps depend on installed models
   const std::vector<Lesson> lessons = bundled_lessons();
   const int last = static_cast<int>(lessons[0].steps.size()) - 1;
   Program program(display_, folder_.path(), arguments({"--lesson", lessons[0].id}));
