@@ -190,7 +190,9 @@ TEST(CostCurve, TableAndPlotAreComplete) {
   };
   const auto shape_count = count_shapes();
   curves.series[0].points[1].missing = "would take about 9 s";
-  EXPECT_NE(texts({}).find("Skipped: Full from 256"), std::string::npos);
+  std::string skips = texts({});
+  std::ranges::replace(skips, '\n', ' ');  // the name of the processor decides where lines end
+  EXPECT_NE(skips.find("Skipped: Full from 256"), std::string::npos);
   EXPECT_LT(count_shapes(), shape_count);  // although the point has numbers
 }
 
