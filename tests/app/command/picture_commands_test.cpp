@@ -650,8 +650,7 @@ TEST_F(PictureCommands, ErrorsNameOptionThatResolvesThem) {
     extra.insert(extra.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
     return run_program(extra);
   };
-  expect_refusal(render({"--variant", "linformer", "--strict"}),
-                 "; use --position none --no-causal");
+  expect_refusal(render({"--variant", "linformer", "--strict"}), "; use --no-causal");
   expect_refusal(render({"--variant", "hopfield", "--strict"}), "; use --position none");
   expect_refusal(render({"--view", "mechanism,token=999"}), "--view: token: expected a token of");
   EXPECT_EQ(render({"--variant", "hopfield", "--position", "none", "--strict"}).status, 0);
@@ -659,7 +658,7 @@ TEST_F(PictureCommands, ErrorsNameOptionThatResolvesThem) {
                  "; use --compare-position none");
   expect_refusal(run_program({"run", "--text", "the cat sat", "--variant", "linformer", "-o",
                               path("refused.safetensors")}),
-                 "; use --position none --no-causal");
+                 "; use --no-causal");
   write_file(path("strict.txt"), "the cat sat\n");
   expect_refusal(
       run_program({"statistics", path("strict.txt"), "--variant", "hopfield", "--strict"}),
@@ -675,11 +674,10 @@ TEST_F(PictureCommands, SetsCompatibleSettingsWithANote) {
   };
   ProcessResult result = draw({"--variant", "linformer"});
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_NE(result.err.find("note: also set: no positions, bidirectional (Linformer scores keys"),
-            std::string::npos)
+  EXPECT_NE(result.err.find("note: also set: bidirectional (Each projected key"), std::string::npos)
       << result.err;
   RunSpec run = load_session(path("set.png")).run;
-  EXPECT_EQ(run.encoding->id, "none");
+  EXPECT_FALSE(run.encoding.has_value());
   EXPECT_EQ(run.causal, false);
   // Omitted parameters are illustrative, given ones stay.
   result = draw({"--variant", "strided,stride=2"});
