@@ -30,6 +30,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"values_from_json", "within the targets config, session and options"},
     {"partial_values_from_json", "within the targets session and options"},
     {"value_from_text", "within the target options"},
+    {"read_tokens", "tokenises the text of a run: within the targets of tokenizers"},
     {"part_from_json", "within the target session"},
     {"colour_end_from_name", "looks up a name in a list"},
     {"stack_from_name", "looks up a name in a list"},
