@@ -95,7 +95,7 @@ TEST_P(RecomputedActivations, EqualKeptOnes) {
     if (swept.model.config.segment > 0) return;
     const TracePair traces = traces_of(swept.model, swept.batch);
     expect_same(traces.recomputed, traces.kept, swept.name);
-    if (!traces.kept.attention.empty()) EXPECT_TRUE(keeps_vectors(traces.kept)) << swept.name;
+    EXPECT_EQ(keeps_vectors(traces.kept), !traces.kept.attention.empty()) << swept.name;
     if (!traces.kept.attention.empty() && !keeps_vectors(traces.recomputed)) ++recomputed;
   });
   const bool has_layers =
