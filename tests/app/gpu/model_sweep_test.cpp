@@ -19,7 +19,7 @@ TEST_P(GpuModelSweep, MatchesCpu) {
   ComputeBackend gpu(make_headless_context());
   // Without residual connection norms enlarge differences in small states, step by step.
   const bool has_bypass = residual_connection(GetParam().residual_connection).has_bypass;
-  const double tolerance = has_bypass ? 1e-4 : 2e-3;
+  const double tolerance = has_bypass ? 1e-4 : 2e-2;
   const int count = testing::sweep_models(GetParam(), [&](const SweepModel& swept) {
     SCOPED_TRACE(swept.name);
     ForwardOptions gpu_options;
