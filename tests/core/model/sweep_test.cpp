@@ -178,7 +178,7 @@ Verdict judge_gradient(const SweepModel& swept, const Distortion& factor) {
   verdict.message = "measured slope " + std::to_string(measured.central()) + ", predicted slope " +
                     std::to_string(prediction.slope) + ", gradient norm " +
                     std::to_string(prediction.length);
-  const bool is_close = error_of(prediction, measured.central()) <= kToleranceElsewhere;
+  const bool is_close = error_of(prediction, measured.central()) <= 1.6 * kTolerance;
   if (!verdict.is_correct && (verdict.rough || is_close)) {
     verdict.elsewhere = true;
     verdict.is_correct = matches_elsewhere(swept, factor);
