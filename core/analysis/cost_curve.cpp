@@ -22,7 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index kMaxLength = Index{1} << 20;
 
-// Parameters at a length: the user's unless `uses_published_sizes`, else published or initial ones.
+// Parameters at a length: if `uses_published_sizes`, published or else initial values; otherwise
+// the user's.
 Values values_at(const CostVariant& entry, Index length) {
   const Variant& v = variant(entry.choice.id);
   Values sizes;
@@ -35,7 +36,7 @@ Values values_at(const CostVariant& entry, Index length) {
       values.set(parameter.key, size->second);
     } else if (parameter.illustrative_default && !parameter.required &&
                entry.uses_published_sizes) {
-      // For example the index sets of a factorised pattern, for which `sizes` has no entry.
+      // `sizes` sets no value for some parameters, such as the index sets of a factorised pattern.
       values.set(parameter.key, parameter.illustrative_default(length));
     } else if (parameter.required && !values.has(parameter.key)) {
       values.set(parameter.key, parameter.initial);

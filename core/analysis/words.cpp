@@ -250,7 +250,7 @@ std::vector<bool> rows_with_keys(const Pattern& pattern, Index heads) {
   return all_active ? std::vector<bool>() : active;
 }
 
-// Averages the rows [count, L_k] of a query word that is_counted() accepts, and sums keys by word.
+// Averages those rows [count, L_k] of a query word that is_counted() accepts; sums keys by word.
 void add_word(const float* rows, Index count, const WordGroups& keys,
               const std::function<bool(Index)>& is_counted, std::vector<double>& sums, float* to) {
   std::ranges::fill(sums, 0.0);

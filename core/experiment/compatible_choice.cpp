@@ -99,7 +99,7 @@ CompatibleChoice prepend_changes(std::vector<SettingChange> changes, CompatibleC
   return choice;
 }
 
-// Changes that a variant's idea calls for, even if it would run without them.
+// Changes that show a variant's idea, even if the variant would run without them.
 struct Preparation {
   RunView viewed;
   std::vector<SettingChange> implied{};

@@ -27,12 +27,12 @@ bool continues_past_end(const Trace& trace);
 // Token that continues the text after `position`.
 struct ContinuingToken {
   std::int32_t id = -1;
-  std::int32_t end_id = -1;    // end token that was sampled first and set aside; -1: none
+  std::int32_t end_id = -1;    // end token that was sampled first and replaced; -1: none
   double end_probability = 0;  // of `end_id`, with the sampling parameters
 };
-// Samples as sample_next_token(). The first token that the user asks for should appear: if
-// `is_first` and an end token is sampled, samples again without end tokens, if
-// continues_past_end(). Throws InputError if there are no logits.
+// Like sample_next_token(), but an end token that would be the first generated token (`is_first`)
+// is replaced by a sample without end tokens if continues_past_end(): the user expects to see a
+// token. Throws InputError if there are no logits.
 ContinuingToken sample_continuation(const Trace& trace, Index position,
                                     const SeededSampling& seeded, bool is_first);
 

@@ -30,8 +30,8 @@ struct SalientPair {
   bool is_merged = false;    // a word has several tokens: the weights exist only with merged words
   double weight = 0;         // attention between the words, see core/analysis/words.h
   double other_weight = 0;   // mean over the other queries that may see the key
-  // Largest weight on the key of another query, the key's own word excluded, and that query's word;
-  // 0 and empty without another query.
+  // Largest weight that another query gives to the key, except the key's own word, and the word of
+  // that query; 0 and empty without such a query.
   double max_other = 0;
   std::string max_word{};
   double other_heads = 0;  // mean of this pair over the other heads of its group; 0: no others

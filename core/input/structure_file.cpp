@@ -114,7 +114,7 @@ ByteTensor parse_mask(const std::string& text, const std::string& name) {
   if (rows.empty()) throw InputError(name + ": expected a row of a mask, found nothing");
   if (rows.size() != rows.front().size()) {
     throw InputError(name + ": expected " + std::to_string(rows.front().size()) +
-                     " rows, as many as keys per row, found " + std::to_string(rows.size()));
+                     " rows, the number of keys per row, found " + std::to_string(rows.size()));
   }
   const auto size = static_cast<Index>(rows.size());
   ByteTensor mask({size, size});

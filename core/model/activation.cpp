@@ -70,9 +70,8 @@ const Row kRows[] = {
      "mean 0 and variance 1 without a norm.",
      "Klambauer et al., 2017, arXiv:1706.02515", selu},
     {Activation::Sigmoid, "sigmoid", "Sigmoid", "glu", "GLU", "σ(x) = 1 / (1 + exp(−x))",
-     "Maps numbers to (0, 1). As a gate it is the original gated linear unit: each component of "
-     "one "
-     "projection is let through to the share that the other projection sets.",
+     "Maps numbers to (0, 1). The gated form is the original gated linear unit: the sigmoid of one "
+     "projection scales the other projection, component by component.",
      "gated: Dauphin et al., 2016, arXiv:1612.08083", sigmoid},
     {Activation::Softplus, "softplus", "Softplus", "", "", "log(1 + exp(x))",
      "A smooth ReLU that is positive everywhere.",

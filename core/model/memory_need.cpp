@@ -206,8 +206,8 @@ double logits_block_bytes(const ModelConfig& config, RunLength length) {
   return kFloatSize * 2 * real(std::min(rows, kLogitsRows)) * real(config.vocabulary);
 }
 
-// Bytes of the activations of all layers. kept: all of them; else the states and those of the
-// layers that are computed at a time or were computed last.
+// Bytes of activations. kept: those of all layers; else the states of all layers, and the
+// activations of the layers that are computed together or were computed last.
 double activation_bytes(const ModelConfig& config, RunLength length, bool kept) {
   double numbers = 0, largest_layer = 0;
   for (const LayerRuns& runs : layer_runs(config, length)) {

@@ -66,7 +66,7 @@ class Pass {
   // states are computed; other rows only provide keys and values.  [n, d] -> [n, d]
   Var block(const Site& site, const Var& x, const Var& source,
             const ActiveRows& rows = std::nullopt);
-  // block() whose taps are recorded as ForwardOptions::keep_activations says.
+  // block(), recording taps according to ForwardOptions::keep_activations.
   Var recorded_block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows);
   // Blocks of a layer, for residual connections that run layers themselves. They include the norms
   // of the block input and output, but not the norm after the residual sum.

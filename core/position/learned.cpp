@@ -60,8 +60,8 @@ Encoding learned_encoding() {
        .symbol = "c",
        .label = "Axial columns",
        .help =
-           "Columns of the grid of positions: a position's vector joins a row vector and a column "
-           "vector; 0: each position has its own vector.",
+           "Columns of the grid of positions: a position's vector is a row vector followed by a "
+           "column vector; 0: each position has its own vector.",
        .initial = Index{0},
        .slider = {.max = 64}},
       {.key = "row_width",

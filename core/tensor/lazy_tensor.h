@@ -1,7 +1,7 @@
 // A tensor that is kept in memory, or whose rows are computed when they are read.
 //
-// Rows are the entries of the first axis. Both kinds give the same numbers. Thread-safe if the
-// function of the rows is.
+// Rows are the entries of the first axis. Both kinds give the same numbers. Thread-safe if the row
+// function is thread-safe.
 #pragma once
 
 #include <functional>

@@ -124,8 +124,9 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
   }
 }
 
-// Number of shares that the rows of A are divided into. A tall A is divided, because each thread
-// usually has just computed its rows. Other matrices are divided if panels are fewer than threads.
+// Number of shares that the rows of A are divided into. A tall A is divided, because the thread
+// that computed a row usually still has it in its cache. Other matrices are divided if there are
+// fewer panels than threads.
 Index row_shares(const Matrix& a, Index columns, Index panels) {
   const Index threads = thread_count(), min_shares = ceil_divide(threads, panels);
   if (a.transposed || a.rows <= columns) return min_shares;

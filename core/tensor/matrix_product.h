@@ -14,8 +14,8 @@ struct Matrix {
   bool transposed = false;
 };
 
-// From so many rows of A on, the numbers of a row of C depend only on that row of A and on B. Fewer
-// rows are multiplied in another order.
+// Minimum number of rows of A for which each row of C depends only on that row of A and on B.
+// Products with fewer rows sum in another order.
 inline constexpr Index kMinPanelRows = 4;
 
 // c: [a.rows, b.columns], rows `c_stride` numbers apart, without overlap with a or b. Overwrites c,

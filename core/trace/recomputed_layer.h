@@ -14,7 +14,7 @@
 
 namespace attnscope {
 
-// The layers of a trace that were computed last stay in memory.
+// Most recently recomputed layers of a trace, which stay in memory.
 class RecentLayers {
  public:
   void add(std::shared_ptr<const Trace> taps);

@@ -1,6 +1,6 @@
-// Sums of two numbers: "37+85=122 " again and again. The digits of the sum need more computation
-// than the other tokens, so that adaptive computation time has hard and easy ones (Graves, 2016,
-// Adaptive computation time for recurrent neural networks, arXiv:1603.08983, section 3.3).
+// Sums of two numbers, one after another: "37+85=122 ". The digits of the sum need more computation
+// than the other tokens, so that adaptive computation time meets hard and easy tokens (Graves,
+// 2016, Adaptive computation time for recurrent neural networks, arXiv:1603.08983, section 3.3).
 #include <string>
 
 #include "core/training/drawn_task.h"

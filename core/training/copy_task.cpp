@@ -79,7 +79,7 @@ void check_copy(const TrainingPlan& plan) {
 
 TaskInfo copy_task() {
   return {.id = "copy",
-          .summary = "random letters, to be written again: from source to target",
+          .summary = "random letters to copy from source to target",
           .reads = Reads::SourceAndTarget,
           .files = "",
           .check = check_copy,

@@ -31,8 +31,8 @@ struct PairTally {
   void add(const PairTally& other);
   double match_share() const;  // NaN without pairs
 };
-// By number of source tokens. The difficulty of a long source shows in models without attention
-// (Cho et al., 2014, arXiv:1409.1259; Bahdanau et al., 2014, arXiv:1409.0473, figure 2).
+// Tallies by number of source tokens. Models without attention fail on long sources (Cho et al.,
+// 2014, arXiv:1409.1259; Bahdanau et al., 2014, arXiv:1409.0473, figure 2).
 using TallyByLength = std::map<Index, PairTally>;
 
 void add(TallyByLength& all, const TallyByLength& more);

@@ -83,10 +83,9 @@ Variant capsules_variant() {
   v.summary =
       "Attention as routing by agreement, as in capsule networks. In attention, inputs compete for "
       "each output; here outputs compete for each input, so that columns of the map sum to 1. A "
-      "few "
-      "rounds strengthen the routes from inputs to outputs that agree with them. The length of an "
-      "output, below 1, says how much its inputs agree. The value of a token is its vote for every "
-      "output; capsule networks learn a vote matrix for each pair.";
+      "few rounds strengthen the routes from inputs to outputs that agree with them. The length of "
+      "an output, below 1, measures the agreement of its inputs. The value of a token is its vote "
+      "for every output; capsule networks learn a vote matrix for each pair.";
   v.source = "Sabour, Frosst and Hinton, 2017, Dynamic routing between capsules, arXiv:1710.09829";
   v.complexity = "O(n·L²·d)";
   v.causality.refusal =

@@ -179,7 +179,7 @@ Variant compressive_variant() {
   v.summary =
       "When the memory of earlier segments is full, its oldest rows are not dropped but "
       "compressed: every c of them become one, by their mean, their maximum, a learned "
-      "convolution, or by keeping the most used. Each compressed row stands for c tokens, so that "
+      "convolution, or by keeping the most used. Each compressed row represents c tokens, so that "
       "this memory reaches farther back; when it is full, its oldest rows are dropped, too.";
   v.source = "Rae et al., 2019, Compressive Transformers, arXiv:1911.05507";
   v.complexity = "O(L·(M_old/c + M + L)·d)";

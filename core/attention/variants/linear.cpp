@@ -41,9 +41,10 @@ Variant linear_variant() {
   v.summary =
       "If the weight of a pair is a product of features of the query and of the key, the sum over "
       "keys is computed once for all queries, or carried along as a running sum: attention becomes "
-      "a recurrent network with a matrix as its state. The weights shown are implied; they are "
-      "flatter than those of a softmax. With RoPE, features are rotated after φ, as in RoFormer: "
-      "weights then depend on distances alone, may be negative, and need not sum to 1.";
+      "a recurrent network with a matrix as its state. The map shows the weights that the sums "
+      "imply; they are flatter than those of a softmax. With RoPE, features are rotated after φ, "
+      "as in RoFormer: weights then depend on distances alone, may be negative, and need not sum "
+      "to 1.";
   v.source = "Katharopoulos et al., 2020, Transformers are RNNs, arXiv:2006.16236";
   v.complexity = "O(L·d²)";
   v.cost.growth = {.power = 1};

@@ -403,7 +403,7 @@ Variant lsh_variant() {
        .label = "Padding multiple",
        .help =
            "In the released form, count chunks as if the text were padded to a multiple of this "
-           "number of tokens; 0: of a chunk.",
+           "number of tokens; 0: of the chunk length.",
        .initial = Index{0},
        .slider = {.max = 64}}};
   v.weights = {

@@ -212,7 +212,8 @@ Variant performer_variant() {
   v.summary =
       "Random projections estimate the softmax kernel by features that are always positive; sines "
       "and cosines may give negative weights and explode if weights are small. Orthogonal "
-      "directions reduce the variance. The view Mechanism compares it with the exact softmax.";
+      "directions reduce the variance. The view Mechanism compares the estimate with the exact "
+      "softmax.";
   v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
   v.complexity = "O(L·m·d)";
   v.cost.growth = {.power = 1};

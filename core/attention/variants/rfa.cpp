@@ -138,8 +138,8 @@ Variant rfa_variant() {
   v.summary =
       "Queries and keys are scaled to unit length, where the exponential of their product is a "
       "Gaussian kernel; random sines and cosines estimate it, so that the softmax turns into "
-      "running sums. More features reduce the error; the view Mechanism compares it with the exact "
-      "softmax. Gates let each token forget part of the past.";
+      "running sums. More features reduce the error; the view Mechanism compares the estimate with "
+      "the exact softmax. Gates let each token forget part of the past.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
   v.complexity = "O(L·D·d)";
   v.cost.growth = {.power = 1};

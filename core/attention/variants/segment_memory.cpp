@@ -51,10 +51,10 @@ Variant segment_memory_variant() {
   v.group = "Adaptive span and memory";
   v.equation = "keys = [memory ∘ segment],   Sᵢ = memory ∪ { j ≤ i }";
   v.summary =
-      "A long text is read in segments. Each layer keeps the hidden states of the previous segment "
-      "without their gradient, and makes keys and values from them to which the next segment "
-      "attends. With relative positions, this is Transformer-XL: a token can attend beyond the "
-      "border of its segment.";
+      "A long text is read in segments. Each layer keeps the hidden states of the previous "
+      "segment, without their gradient; the next segment also attends to keys and values made from "
+      "these states. With relative positions, this is Transformer-XL: a token can attend beyond "
+      "the border of its segment.";
   v.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
   v.complexity = "O(L·(M + L)·d)";
   v.causality.incremental = always;

@@ -237,13 +237,12 @@ Variant sinkhorn_variant() {
       "K′_I]";
   v.summary =
       "The text is cut into blocks, and a matrix R, normalised alternately by rows and columns "
-      "until "
-      "it is nearly a permutation, sorts them. Each block attends to itself and to the block (or "
-      "mixture of blocks) sorted to its place. As in the paper, a network predicts R from the "
+      "until it is nearly a permutation, sorts them. Each block attends to itself and to the block "
+      "(or mixture of blocks) sorted to its place. As in the paper, a network predicts R from the "
       "contents of the blocks; a stored R, the same for every text, is the simpler form. A low "
       "temperature makes the sorting sharp; no noise is added. In a decoder, only earlier blocks "
-      "are sorted, columns are normalised over the places so far, and many iterations approach the "
-      "previous block.";
+      "are sorted, and columns are normalised over the places so far. With more iterations, the "
+      "block sorted to a place approaches the previous block.";
   v.source = "Tay et al., 2020, Sparse Sinkhorn attention, arXiv:2002.11296";
   v.complexity = "O(L·b·d + (L/b)²·b·d)";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
@@ -296,8 +295,8 @@ Variant sinkhorn_variant() {
       {.key = "mixture",
        .symbol = "",
        .label = "Mixture",
-       .help = "Attention in addition to the sorted block: to the own block, within the same "
-               "softmax, or also to all keys, as the mean of sorted and full attention.",
+       .help = "Keys besides the sorted block: the query's own block, in the same softmax; or all "
+               "keys, too, as the mean of sorted and full attention.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("block"),
        .choices = {{"block", "own block"}, {"dense", "own block and full attention"}}},

@@ -181,8 +181,8 @@ Architecture rnn_attention_architecture() {
                   {.key = "bidirectional",
                    .symbol = "",
                    .label = "Bidirectional encoder",
-                   .help = "A second encoder network reads the source backwards; each state joins "
-                           "those of both directions.",
+                   .help = "A second encoder network reads the source backwards; each encoder "
+                           "state concatenates the states of both directions.",
                    .kind = Parameter::Kind::Flag,
                    .initial = false},
                   start_parameter()};

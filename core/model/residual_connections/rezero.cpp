@@ -27,7 +27,7 @@ ResidualConnection rezero_residual_connection() {
   join.scale_output = [](const Var& y, const NamedVars& weights) {
     return multiply(y, weight(weights, "alpha"));
   };
-  // Matrices keep the length of vectors; alpha makes up for the depth.
+  // Matrices preserve the length of vectors; alpha compensates for the depth.
   join.deviation = [](const ModelConfig&, const BlockMatrix& matrix) {
     return 1 / std::sqrt(static_cast<double>(matrix.rows));
   };

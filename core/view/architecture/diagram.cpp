@@ -119,7 +119,7 @@ class DiagramBuilder {
     if (encoder.rows.back().parts.size() > 1) {
       DiagramPart p{Kind::FeedForward, "Concatenate"};
       p.notes = {"states of " + grouped(source_.config.width)};
-      p.help = "Joins the states of both directions for each source token.";
+      p.help = "Concatenates the states of both directions for each source token.";
       encoder.rows.push_back(row_of(p));
     }
     const std::size_t states = encoder.rows.size() - 1;

@@ -83,7 +83,7 @@ ViewData::Matrix exits_table(const Trace& trace, const ExitStudy& study, const T
   ViewData::Matrix table{"exits",
                          Tensor({study.length(), 7}),
                          {},
-                         {"position", "token id", "layer by what was recorded", "layer as measured",
+                         {"position", "token id", "layer from recorded states", "measured layer",
                           "layer of the oracle", "threshold", "agrees with the last layer"},
                          {"token"}};
   const std::vector<Index> recorded = study.exit_layers_at(setting.threshold, setting.decay);

@@ -403,7 +403,7 @@ std::string describe_sink(const Trace& trace, const ViewSettings& settings) {
   if (!first || !first->is_sink()) return "";
   return "later tokens give the first one " + percent(first->share) + " of their weight here, " +
          percent(first->equal) +
-         " at equal attention. It is where a head looks that finds nothing to attend to.";
+         " at equal attention. A head that finds nothing else attends to it.";
 }
 
 ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {

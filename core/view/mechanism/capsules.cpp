@@ -14,7 +14,7 @@ namespace {
 constexpr double kMinMap = 6, kMaxMap = 24;  // em: side of a round's map
 constexpr double kMapGap = 2.5;              // em
 constexpr double kMapTitle = 1.5;            // em
-constexpr std::size_t kMaxRounds = 4;        // maps and rows: the first rounds and the last
+constexpr std::size_t kMaxRounds = 4;  // maximum of maps and rows: the first rounds and the last
 constexpr Index kMaxTokens = 512;
 
 bool shows_routing_rounds(const AttentionTap& tap) {

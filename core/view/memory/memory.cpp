@@ -427,7 +427,7 @@ View memory_view() {
           .reading = fixed_reading(
               "The model reads in segments and remembers earlier ones. Columns on the left are "
               "memory, those on the right the current segment; bright memory columns are used. "
-              "Without a memory, no column stands for an earlier segment.",
+              "Without a memory, no column represents an earlier segment.",
               {{"Compressed slot", "several old tokens in one vector."},
                {"Receptive field", "how far back information can arrive through all layers."}}),
           .data = memory_data,

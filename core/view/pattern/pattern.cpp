@@ -209,8 +209,8 @@ std::vector<Parameter> parameters() {
            .choices = {"rules", "reach"}},
           {.key = "layers",
            .label = "Layers",
-           .help = "Layers counted for the receptive field; automatic: as many as the model has. "
-                   "More repeat them.",
+           .help = "Layers counted for the receptive field; automatic: all layers of the model. A "
+                   "larger number repeats them.",
            .kind = Kind::Integer,
            .optional = true,
            .unset_label = "the model's",

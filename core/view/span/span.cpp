@@ -439,7 +439,8 @@ View span_view() {
       .summary = "Span of each head, and the attention that remains within a span of your choice.",
       .lay_out = lay_out,
       .reading = fixed_reading(
-          "How far back each head has learned to attend. Keys beyond its span have no weight, and "
+          "The distance back to which each head has learned to attend. Keys beyond its span have "
+          "no weight, and "
           "need not be computed.",
           {{"z", "the span: up to this distance keys have full weight."},
            {"R", "the ramp: the number of further tokens over which weights fade out."}}),
