@@ -325,9 +325,8 @@ void ExperimentOptions::add_generation_options(Command command) {
       "-m,--model", model_,
       std::string("Model: bundled name ('attnscope list models'), folder, GGUF file, or org/name "
                   "in the Hugging Face cache; default: the bundled model named default") +
-          (offers_samples_
-               ? ". Without an input, selects a sample input and view that suit the model"
-               : ""));
+          (offers_samples_ ? ". Without an input, selects a sample input and a view for the model"
+                           : ""));
   choices_.add_to(command);
   Option mask = command.add(
       "--mask", mask_,

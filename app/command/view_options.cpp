@@ -41,7 +41,7 @@ void ViewOptions::add_to(Command command) {
       "Views: " +
           joined_ids(views()) +
           ". Default: map; for an encoder-decoder without a target, alignment; for a model "
-          "without an input, the view that suits it");
+          "without an input, its recommended view");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
   command.add("--stack", stack_,

@@ -87,7 +87,7 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
   command.add(
       "--model", args->options.model,
       "Model: bundled name ('attnscope list models'), folder, GGUF file, or org/name in the "
-      "Hugging Face cache. Without an input, selects a sample input and view that suit the model");
+      "Hugging Face cache. Without an input, selects a sample input and a view for the model");
   args->views.push_back(std::make_shared<ViewOptions>());
   args->views.back()->add_to(command);
   add_appearance_options(command, *args);

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// Maximum number of work groups per dimension of a dispatch, which every OpenGL supports.
+// Work groups per dimension of a dispatch that every OpenGL implementation supports.
 constexpr Index kMaxGroups = 65535;
 // A dispatch of tiles padded to equal width has at most kMaxWaste * cells + kFreeWaste cells.
 constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;

@@ -43,8 +43,8 @@ bool may_have_head(const RunView& run_view, const ViewSettings& place) {
   return !card.config || (place.layer < card.config->layers && place.head < card.config->heads);
 }
 
-// The comparison stays on the same text and head: no other sample is selected for B. B shows the
-// head of A again if it left that head because its previous model has none.
+// The comparison stays on the same text and head: no other sample is selected for B. B returns to
+// the head of A if it left that head because its previous model lacks it.
 void keep_input(OpenedModel& opened, const RunView& current, const ViewSettings& of_a) {
   const std::string model = opened.viewed.run.model;
   opened.viewed.run = current.run;

@@ -36,7 +36,7 @@ struct RunState {
   Findings background_findings;                      // computed in the background
   std::map<std::string, FindingTask> finding_tasks;  // by id of the finding
   SalientPairSearch salient_pairs;
-  std::string error;            // reason why the newest run failed; empty: it succeeded
+  std::string error;  // reason why the newest run failed; empty: it succeeded
   // Settings that resolve the error; only if the settings do not combine.
   std::optional<CompatibleChoice> offer{};
   double busy_seconds = 0;      // duration of the current run so far; 0: no run
@@ -44,7 +44,7 @@ struct RunState {
   Index preview_of_tokens = 0;  // number of all tokens if the trace has only the first ones; else 0
   Index preview_of_layers = 0;  // number of all layers if the trace has only the first ones; else 0
   bool is_generating = false;   // samples another token after each run
-  // The next generated token is the first one since the user asked: an end token is set aside.
+  // The next token is the first one of this generation: an end token would be replaced.
   bool is_first_token = true;
 
   void clear_error() {

@@ -196,7 +196,7 @@ bool update_tour(State& state, bool is_pressed) {
     tour.act.reset();
     return false;
   }
-  // A visitor who changes a word at once need not point first.
+  // A user who changes a word at once need not point first.
   const bool skips_pointing =
       kTourMoves[tour.move] == TourMove::Point && result_of(state, TourMove::Change);
   if (skips_pointing) ++tour.move;

@@ -115,7 +115,7 @@ const ColourMap& effective_map(const ViewControls& controls, std::string_view ch
 
 namespace {
 
-// True if a shortcut of the action for this time matches the key.
+// True if the action has a shortcut for `when` that matches the stroke.
 bool has_key(const Action& action, const KeyStroke& stroke, Shortcut::When when, bool typing) {
   return std::ranges::any_of(action.shortcuts, [&](const Shortcut& shortcut) {
     const bool is_function_key = shortcut.key.size() > 1 && shortcut.key[0] == 'F';
@@ -132,7 +132,7 @@ bool is_blocked(const Action& action, const KeyStroke& stroke, const State& stat
   return is_lecture && action.menu == Menu::Edit && stroke.character != 0;
 }
 
-// Runs the first enabled action with this key. True if the key needs no other action.
+// Runs the first enabled action with this key. Returns true if no further action may use the key.
 bool run_first(State& state, KeyStroke& stroke, Shortcut::When when, bool typing) {
   bool is_reserved = false;
   for (const Action& action : actions()) {
@@ -162,8 +162,8 @@ void run_shortcut(State& state, KeyStroke& stroke, bool typing) {
   run_first(state, stroke, When::PresentingLast, typing);
 }
 
-// Ctrl with a key of another program, such as Ctrl+F, is followed by a word. Its letters must not
-// run commands one by one.
+// After a shortcut of other programs, such as Ctrl+F, users type a word, whose letters must not run
+// commands.
 bool is_ignored_letter(State& state, const KeyStroke& stroke) {
   constexpr double kTypingPause = 1;  // seconds
   if (stroke.character == 0 || state.seconds >= state.ignores_letters_until) return false;

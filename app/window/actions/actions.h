@@ -42,8 +42,8 @@ struct Action {
   bool starts_group = false;                       // the menu draws a separator above it
   // Reason why the action is disabled or has no effect; empty: none given.
   std::function<std::string(const State&)> refusal{};
-  // Additional condition for the shortcuts. Keys for presenting act otherwise if it is false, and
-  // do nothing if it is true but the action is disabled.
+  // Additional condition for the shortcuts. If false, their keys can run other actions; if true, a
+  // presentation key runs no other action, even while this one is disabled.
   std::function<bool(const State&)> keys_enabled{};
   std::function<bool(const State&)> is_listed{};  // if present and false: no menu, no palette
   bool in_menu = true;                            // false: run by shortcuts and the palette only

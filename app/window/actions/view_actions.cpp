@@ -189,7 +189,7 @@ void add_colour_end_action(std::vector<Action>& list) {
 void add_token_actions(std::vector<Action>& list) {
   add_action(
       list, "words", "Merge word pieces",
-      "Merge the pieces of words: sums weights over a word's keys, averages them over its queries.",
+      "Merge word pieces: sum weights over the keys of a word, average them over its queries.",
       {{"J"}}, [](State& s) { s.session.edit().view.words = !s.session->view.words; },
       [](const State& s) {
         const ViewControls controls = s.controls();
@@ -204,8 +204,8 @@ void add_token_actions(std::vector<Action>& list) {
   };
   add_action(
       list, "special", "Special tokens",
-      "Show or hide tokens that the tokenizer adds, “[CLS]” or “<s>”: other weights stay unchanged "
-      "and determine the colour range.",
+      "Show or hide tokens that the tokenizer adds, such as “[CLS]” or “<s>”. Other weights stay "
+      "unchanged and determine the colour range.",
       {{"H"}}, [](State& s) { s.session.edit().view.hides_special ^= true; },
       [](const State& s) {
         const ViewControls controls = s.controls();
@@ -221,7 +221,7 @@ void add_token_actions(std::vector<Action>& list) {
   };
   add_action(
       list, "space_markers", "Space markers",
-      "Show or hide “␣” at the ends of tokens with a space.", {},
+      "Show or hide “␣” where a token begins or ends with a space.", {},
       [](State& s) { s.session.edit().view.space_markers ^= true; }, has_trace);
   list.back().checked = [](const State& s) { return s.session->view.space_markers; };
 }

@@ -30,7 +30,7 @@ void generate_token(State& state) {
       if (next.end_id >= 0) {
         state.notify("An end token was drawn (“" + token_label(trace, next.end_id) + "”, " +
                      percent(next.end_probability) +
-                     ") and set aside, so that the text continues.");
+                     ") and replaced by a text token, so that the text continues.");
       }
       state.text.scrolls_to_end = !state.edits_b();
       // The view Next shows the distribution after a pinned token, else after the new token.

@@ -9,8 +9,8 @@ namespace attnscope::window {
 bool can_generate(const State& state);
 
 // Samples a token with the settings of the view Next and appends it to the text. Does nothing while
-// the run of the session is pending. An end token stops the generation with a notice; the first
-// token since the user asked is never one (sample_continuation()), which a notice says, too.
+// the run of the session is pending. An end token stops the generation with a notice. An end token
+// that would be the first generated token is replaced, also with a notice (sample_continuation()).
 void generate_token(State& state);
 
 }  // namespace attnscope::window
