@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using testing::ProcessResult;
 using testing::run_process;
 
-// Example of a command, with placeholders. TEXT: file of texts; OUT: existing folder; TESTS: the
-// project's tests.
+// Example of a command, with placeholders. TEXT: a text file; OUT: an existing folder; TESTS: the
+// folder of the project's tests.
 struct Line {
   std::string command;
   bool prints_output = false;  // prints on standard output

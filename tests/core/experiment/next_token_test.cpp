@@ -59,8 +59,8 @@ TEST(Continuation, FirstTokenIsNoEndToken) {
   EXPECT_TRUE(append_token(spec, trace, first.id));
 }
 
-// Text tokens are sampled as without the rule, and the target of an encoder-decoder may end.
-TEST(Continuation, OnlyEndTokensOfTextAreSetAside) {
+// A sampled text token is kept, and so is the end token of an encoder-decoder's target.
+TEST(Continuation, ReplacesOnlyEndTokensOfText) {
   Trace trace = synthetic_trace(1, 1, 6);
   const SeededSampling greedy{{.temperature = 0}, 0};
   const std::int32_t best = sample_next_token(trace, 5, greedy);

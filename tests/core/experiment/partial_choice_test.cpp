@@ -71,7 +71,7 @@ void expect_drawable(const RunView& viewed, const std::string& name) {
 
 // Every combination is drawn, with stated changes where it conflicts. A strict selection refuses
 // conflicts with an offer that works if the user follows it.
-TEST(PartialChoice, EveryCombinationIsDrawnOrOffersOneThatIs) {
+TEST(PartialChoice, DrawsEveryCombinationAndOffersChangesForConflicts) {
   Index conflicts = 0;
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {

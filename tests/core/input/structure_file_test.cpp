@@ -61,7 +61,7 @@ TEST_F(StructureFile, RejectsInvalidMasks) {
       mask_error_message("a.txt", "10\n1?\n").starts_with("line 2: expected '1', '#' or 'x'"));
   EXPECT_TRUE(mask_error_message("a.txt", "10\n101\n").starts_with("line 2: expected 2 keys"));
   EXPECT_TRUE(mask_error_message("a.txt", "101\n101\n")
-                  .starts_with("expected 3 rows, as many as keys per row"));
+                  .starts_with("expected 3 rows, the number of keys per row"));
   EXPECT_TRUE(mask_error_message("a.txt", "\n \n").starts_with("expected a row"));
   EXPECT_TRUE(
       mask_error_message("a.txt", std::string(5000, '1')).starts_with("expected at most 4096"));

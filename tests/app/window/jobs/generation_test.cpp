@@ -34,8 +34,8 @@ TEST(Generation, NextFollowsTheNewToken) {
   EXPECT_EQ(state.session->view.pinned_key, -1);
 }
 
-// The first token since the user asked is text, which a notice explains; a later end token ends
-// the generation, and the notice says how to continue.
+// The first generated token is always text: a notice states that an end token was replaced. A later
+// end token ends the generation, and its notice says how to continue.
 TEST(Generation, ContinuesPastEndTokenOnlyAtFirst) {
   State state = state_with_pin("next");
   set_view_value(state.session.edit().view, "next", "temperature", 0.0);
@@ -56,7 +56,7 @@ TEST(Generation, ContinuesPastEndTokenOnlyAtFirst) {
   EXPECT_FALSE(state.run.is_first_token);
   ASSERT_FALSE(state.notices.empty());
   EXPECT_TRUE(state.notices.back().text.starts_with("An end token was drawn (“"));
-  EXPECT_NE(state.notices.back().text.find("100%) and set aside"), std::string::npos);
+  EXPECT_NE(state.notices.back().text.find("100%) and replaced"), std::string::npos);
 
   state.session.edit() = before;
   state.run.session = state.session.snapshot();

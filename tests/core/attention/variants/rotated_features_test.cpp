@@ -102,7 +102,7 @@ TEST(RotatedFeatures, MatchTheEquation) {
   }
 }
 
-// Keys whose features underflow float32 are visible alone to the first queries of a causal text.
+// The first queries of a causal text see only keys whose features underflow float32.
 TEST(RotatedFeatures, MatchTheEquationBeyondTheRangeOfFloats) {
   OperationInput input = rotary_input("after", 0, true);
   Tensor q = input.q.value().copy(), k = input.k.value().copy();
