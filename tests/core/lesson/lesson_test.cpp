@@ -84,7 +84,8 @@ TEST_F(Lessons, OmitStepsThatRequireAnotherModel) {
   EXPECT_THROW(load(before + R"({"requires": "no-such-model", "title": "two"}]})"), InputError);
 }
 
-// The menu fetches published models; their file names mean nothing to a reader.
+// Published models can be fetched with the menu File. The note names the model and its menu item,
+// not its file.
 TEST_F(Lessons, NameMenuThatFetchesRequiredModel) {
   ::setenv("XDG_DATA_HOME", folder_.path().c_str(), 1);
   const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
@@ -124,8 +125,9 @@ TEST(BundledLessons, CompareSameHead) {
   }
 }
 
-// Range of the values that the percentage in a claim stands for, with half a digit of tolerance for
-// rounding on other processors; nullopt if the claim states none, or only a limit.
+// Values within one unit of the last digit of a claim's percentage: half a unit for its rounding,
+// half a unit for rounding on other processors. nullopt if the claim has no percentage, or only a
+// limit.
 std::optional<std::pair<double, double>> stated_range(const std::string& claim) {
   constexpr const char* limit = "at most|at least|less than|more than|All but";
   if (!testing::find_match(claim, limit).empty()) return std::nullopt;

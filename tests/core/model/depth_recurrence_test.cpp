@@ -57,7 +57,7 @@ TEST(UniversalEncoderDecoder, StepsAreLayersWithSharedWeights) {
                              run(stacked, batch, {}).logits.value(), kTolerance));
 }
 
-// Source and target tokens halt by themselves; outputs, losses and records agree.
+// Source and target tokens halt independently; outputs, losses and records agree.
 TEST(UniversalEncoderDecoder, BothStacksHalt) {
   Model model = random_model(
       stacks_config(1, R"({"type": "universal_encoder_decoder", "encoder_layers": 1, "steps": 4,
@@ -138,7 +138,7 @@ TEST(DepthwiseConvolution, MatchesReference) {
 constexpr const char* kConvolution =
     R"({"type": "universal", "steps": 2, "transition": "separable_convolution"})";
 
-// Kernels that read only the token itself give the feed-forward.
+// If the kernels read only the token itself, the convolutions equal a feed-forward network.
 TEST(SeparableConvolution, IdentityKernelsAreTheFeedForward) {
   Model convolution = random_model(stacks_config(1, kConvolution));
   const auto kernel = [](Index size, Index channels) {

@@ -183,7 +183,7 @@ TEST(ModelOptions, RecordGatesThatSumToOne) {
   EXPECT_EQ(tap_count, 2);
 }
 
-// A sigmoid multiplies the output of the expert of all tokens, whatever the router selects.
+// The output of the shared expert is scaled by a sigmoid gate, independently of the router.
 TEST(ModelOptions, AddGatedSharedExpert) {
   ModelConfig config = base_config();
   config.model_options.experts = {.count = 3, .chosen = 1, .shared_hidden = 5};

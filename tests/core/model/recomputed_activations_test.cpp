@@ -24,10 +24,11 @@ Trace trace_of(const Model& model, const Batch& batch, bool keep_activations,
   return trace;
 }
 
-// TracePair of a model and an input that do not outlive this function.
+// Traces of one run, with kept and with recomputed activations.
 struct TracePair {
   Trace kept, recomputed;
 };
+// Owns the model and the input, so that recomputation after the return must not refer to them.
 TracePair traces_of(Model model, Batch batch, Interventions interventions = {}) {
   batch.targets = {};
   return {trace_of(model, batch, true, interventions),
@@ -160,7 +161,7 @@ TEST(RecomputedActivations, ContainInterventions) {
                                others.recomputed.taps.at("layers.1.attention"), 1e-6));
 }
 
-// Maps that are not kept are computed from queries and keys of their own.
+// Without kept maps, attention is computed from queries and keys, which are kept or recomputed.
 TEST(RecomputedActivations, EqualKeptOnesWithoutMaps) {
   const Model model = layered_model();
   std::vector<Trace> traces(2);

@@ -55,7 +55,7 @@ class Reference {
   Row times(const Row& x, const std::string& name) const {
     return testing::times({x}, weight(name))[0];
   }
-  // flag: added to the input's gates; may be empty.
+  // `flag` is added to the gates' inputs from x; empty: nothing is added.
   Row gru(const std::string& prefix, const Row& x, const Row& s, const Row& flag = {}) const {
     Row a = times(x, prefix + "w_ih"), b = times(s, prefix + "w_hh");
     const Row bias_x = testing::rows_of(weight(prefix + "b_ih"))[0];

@@ -38,7 +38,7 @@ TEST(SharedWeights, AreStoredOnceForAllLayers) {
                 model.weights,
                 [](const auto& entry) { return entry.first.find("lin.") != std::string::npos; }),
             1);
-  // The same matrix in every layer, as keys and values of each layer have their own one.
+  // A model with separate matrices per layer, all equal to the shared one, gives the same logits.
   Model separate = make_model(bidirectional_config(), 3);
   separate.config.groups =
       uniform_groups(separate.config, linformer("key_value", 4), default_encoding());

@@ -190,8 +190,8 @@ double undistorted(const std::string&) {
   return 1;
 }
 
-// Without residual connection, a token that no cluster takes becomes zero, and a layer later all
-// tokens may be: such a model has no gradient.
+// Without a residual connection, a token that belongs to no cluster has a zero output. If all
+// outputs become zero in a later layer, the model has no gradient.
 bool has_vanished(const ModelConfig& config, const Tensor& logits) {
   return !residual_connection(config.residual_connection.id).has_bypass &&
          std::ranges::all_of(logits, [](float x) { return x == 0; });

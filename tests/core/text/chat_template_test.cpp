@@ -34,12 +34,12 @@ TEST(ChatTemplate, ReadsEscapedLineEndsAndQuotes) {
             "<|im_start|>assistant\n");
 }
 
-TEST(ChatTemplate, LeavesOutSystemMessagesThatAreComposed) {
+TEST(ChatTemplate, OmitsComposedSystemMessages) {
   EXPECT_EQ(turn("{{- '<|im_start|>system\\n' + messages[0].content + '<|im_end|>\\n' }}"),
             "<|im_start|>user\n Hi! <|im_end|>\n<|im_start|>assistant\n");
 }
 
-TEST(ChatTemplate, RepliesBeginAsTheTemplateStates) {
+TEST(ChatTemplate, RepliesBeginWithGenerationPrompt) {
   EXPECT_EQ(turn("{{'<｜User｜>' + message['content']}}{{'<｜Assistant｜>' + content + "
                  "'<｜end▁of▁sentence｜>'}}{% if add_generation_prompt and not ns.is_tool "
                  "%}{{'<｜Assistant｜><think>\\n'}}{% endif %}"),

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Layers whose taps are their numbers, and which count their computations.
+// Layers whose only tap is a given number. Counts their computations.
 struct Layers {
   std::shared_ptr<RecentLayers> recent = std::make_shared<RecentLayers>();
   std::atomic<int> computations{0};
@@ -72,7 +72,7 @@ TEST(RecomputedLayer, IsComputedOnceForAllThreads) {
   EXPECT_EQ(layers.computations, 1);
 }
 
-// Products return early if they are cancelled: their numbers must not be kept.
+// A cancelled product returns early with incomplete numbers, which must not be kept.
 TEST(RecomputedLayer, DiscardsCancelledComputations) {
   Layers layers;
   const auto layer = layers.layer(5);

@@ -229,8 +229,8 @@ TEST(Layout, ViewsOfDeepModelsAreLegible) {
   }
 }
 
-// As on a stage, whose large text leaves little height.
-TEST(Layout, LowPicturesDoNotCutUsualLabels) {
+// Large text on a stage leaves little height for the picture.
+TEST(Layout, LowPicturesDoNotCutShortLabels) {
   Trace trace = testing::synthetic_trace(6, 2, 24);
   for (TraceToken& token : trace.tokens) token.label = "␣home";
   for (const char* id : {"map", "depth", "intervene", "compare", "lines"}) {

@@ -162,8 +162,7 @@ TEST(GraphView, StrokeBetweenNodesAddsEdge) {
   }
 }
 
-// A token moved in the circle layout keeps its computed position in other layouts.
-// Strongest opacity of the lines, except those of arrow heads, that are thinner than `limit`.
+// Maximum opacity of the lines thinner than `limit`, without those of arrow heads.
 int max_thin_opacity(const DisplayList& list, double limit) {
   int opacity = 0;
   for (const Item& item : list.items) {
@@ -203,6 +202,7 @@ TEST(GraphView, NegligibleEdgesAreFaintAmongMany) {
   }
 }
 
+// A token moved in the circle layout keeps its computed position in other layouts.
 TEST(GraphView, MovedNodesBelongToOneLayout) {
   const Trace trace =
       testing::run_model({.variant = R"({"type": "graph", "from": "chain"})", .length = 5});

@@ -127,7 +127,7 @@ TEST_F(Intervene, ShowsChangeOfStatesWithoutPredictions) {
     EXPECT_FALSE(testing::shows_text(list, "Perplexity")) << width;
     const std::vector<Text> drawn = testing::texts(list);
     const auto y_of = [&](const std::string& label) {
-      double y = -1;  // of the last text: the maps, with labels of their own, come first
+      double y = -1;  // of the last text with this label: the axis labels of maps precede it
       for (const Text& text : drawn) {
         if (text.text.starts_with(label)) y = text.at.y;
       }

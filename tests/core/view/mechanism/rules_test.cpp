@@ -42,7 +42,7 @@ TEST(RulesMechanism, SummaryConsistsOfWholeSentences) {
   }
 }
 
-// As on a stage of 1920 x 1080, where lines above the map would leave little space for it.
+// On a stage of 1920 x 1080, lines above the map would leave little space for the map.
 TEST(RulesMechanism, MapIsBesideLinesInLowPictures) {
   const Trace trace = testing::run_model({.length = 24});
   for (const auto& [width, height] : {std::pair{760.0, 430.0}, {900.0, 360.0}, {720.0, 1000.0}}) {

@@ -209,8 +209,8 @@ TEST(Memory, ReportsTokensOfEachSlot) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
   const std::string drawn_text =
       all_text(lay_out_view(*trace, "memory", options_for_segment(4, "words")).list);
-  // Before token 16, there are two compressed windows of two tokens each and a memory of four
-  // tokens: the three of its size, and a token that does not fill another window.
+  // Before token 16, there are two compressed windows of two tokens each, and a memory of four
+  // tokens: its size is three, and one more token waits until a window of two is full.
   EXPECT_NE(drawn_text.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"),
             std::string::npos)
       << drawn_text;

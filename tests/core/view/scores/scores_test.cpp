@@ -178,8 +178,8 @@ TEST(Scores, OmitsRowOnlyIfShrinkingIsNotEnough) {
             std::string::npos);
 }
 
-// Beside a lesson's text on a screen of 1920 x 1080, at the sizes of type of a presentation, the
-// row has all stages.
+// Next to the text of a lesson on a screen of 1920 x 1080, with the font sizes of a presentation,
+// the row shows all stages.
 TEST(Scores, StageShowsTerms) {
   const Trace trace = run_model({.encoding = "rope", .length = 16});
   LayoutOptions options;

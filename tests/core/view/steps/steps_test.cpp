@@ -112,7 +112,7 @@ TEST(Steps, ComputationGraphShowsSubSteps) {
   }
   const auto states = std::ranges::count_if(
       layout.list.items, [](const Item& item) { return std::holds_alternative<HeatMap>(item); });
-  EXPECT_EQ(states, sub_steps + record.length());  // and the means
+  EXPECT_EQ(states, sub_steps + record.length());  // one state per sub-step, one mean per token
   EXPECT_EQ(layout.hit(Point{layout.list.width / 2, layout.list.height / 2})->query, 1);
 }
 
