@@ -52,8 +52,7 @@ void add_attend(Command program) {
   command
       .add("CASE", options->input,
            "Safetensors file with q, k and v, or with x, wq, wk and wv; further tensors of the "
-           "operation "
-           "by name")
+           "operation by name")
       .required();
   command.add("--spec", options->spec,
               "JSON file that specifies the operation; default: metadata of CASE");

@@ -276,11 +276,9 @@ void add_evaluate(Command program) {
   command.add(
       "--pairs", options->pairs,
       "Evaluate on a file of sentences with expected pairs of words, such as a pronoun and its "
-      "noun "
-      "(assets/samples/expected-pairs.json). Reports how often the best head for each kind of "
-      "pair, "
-      "and the search for salient pairs, find the expected word. Fails if a score is clearly below "
-      "the model's recorded score");
+      "noun (assets/samples/expected-pairs.json). Reports how often the best head for each kind of "
+      "pair, and the search for salient pairs, find the expected word. Fails if a score is clearly "
+      "below the model's recorded score");
   command
       .add("--ngram-text", options->ngram_text,
            "Training file of a byte n-gram baseline; repeatable")

@@ -287,8 +287,7 @@ void ExperimentOptions::add_to(Command command) {
           "--intervene", interventions_,
           "Intervention in the model: 'off layer=2 head=1', 'off layer=2', 'forbid query=5 key=3', "
           "'forbid key=0', 'force query=5 key=3' or 'replace position=4 text= cat'. With layer= "
-          "and "
-          "head=, forbid and force apply to these only. Repeatable")
+          "and head=, forbid and force apply to these only. Repeatable")
       .one_each();
 }
 
@@ -341,8 +340,7 @@ void ExperimentOptions::add_generation_options(Command command) {
       .add("--group", groups_,
            "Variant or encoding of some heads, overriding --variant and --position: "
            "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Without layers or "
-           "heads: "
-           "all of them. Repeatable")
+           "heads: all of them. Repeatable")
       .one_each();
   command.add("--device,--backend", backend_, "Device: auto, cpu or gpu; default: auto");
 }

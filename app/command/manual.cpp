@@ -14,8 +14,7 @@ constexpr const char* kDescription =
     "Without a command, attnscope opens its window: select an attention variant and a positional "
     "encoding, type a text, and see the attention of a trained model, its mechanism and its cost. "
     "Commands export the same pictures, and run, train and evaluate models. Only the window needs "
-    "a "
-    "display.";
+    "a display.";
 
 // Escapes leading control characters and hyphens for troff.
 std::string roff(const std::string& text) {

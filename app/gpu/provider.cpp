@@ -49,8 +49,8 @@ class GpuBackends {
     is_calibrated_ = true;
   }
 
-  // Software OpenGL runs on the CPU and compiles shaders for seconds: it is not measured unless the
-  // file has its ratio.
+  // Software OpenGL runs on the CPU and needs seconds to compile shaders, so it is never measured:
+  // it is faster only if the file contains a ratio below 1.
   bool is_gpu_faster() {
     if (!time_ratio_) time_ratio_ = stored_time_ratio(*gpu_, cpu_backend(), calibrations_);
     if (!time_ratio_ && gpu_->is_software()) return false;

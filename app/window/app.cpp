@@ -465,8 +465,9 @@ void App::after_frame() {
   state_.session.end_edits();
 }
 
-// During a drag, a run completes before the next one starts. If each change cancelled the run
-// before, the picture would stand still until the drag ends. The end of a drag cancels a run.
+// During a drag, a run completes before the next one starts, so that the picture follows the drag:
+// if every change cancelled the previous run, no run would complete. After the drag, a change
+// cancels the run.
 bool App::waits_for_run() const {
   constexpr double kMaxSeconds = 10;
   return ImGui::IsMouseDown(ImGuiMouseButton_Left) && runner_->busy() &&

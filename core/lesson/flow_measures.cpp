@@ -76,8 +76,7 @@ std::vector<Measure> flow_measures() {
   return {
       {"value_share",
        "share of the head's output for the query that comes from the key's value; the shares of "
-       "all "
-       "keys add up to 1",
+       "all keys add up to 1",
        true, true, false, value_fraction, MeasureUnit::Share},
       {"head_share",
        "share of the attention block's update of the query's token that comes from the head", true,

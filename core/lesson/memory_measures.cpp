@@ -90,8 +90,7 @@ std::vector<Measure> memory_measures() {
        false, false, kind_weight_measure(KeyKind::Compressed), MeasureUnit::Share},
       {"heard_back",
        "receptive field: distance from the segment's last token to the oldest token that reaches "
-       "it "
-       "through this layer and those below",
+       "it through this layer and those below",
        false, false, false, receptive_distance},
       {"segment_cost", "query-key products of one head, as a share of those of full attention",
        false, false, false, segment_cost, MeasureUnit::Share},

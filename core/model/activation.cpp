@@ -42,8 +42,7 @@ constexpr const char* kGluPaper = "; gated: Shazeer, 2020, arXiv:2002.05202";
 const Row kRows[] = {
     {Activation::Relu, "relu", "ReLU", "reglu", "ReGLU", "max(x, 0)",
      "Passes positive numbers unchanged and sets negative ones to 0, so that a unit is either on "
-     "or "
-     "off.",
+     "or off.",
      "Nair and Hinton, 2010, Rectified linear units", relu},
     {Activation::Gelu, "gelu", "GELU", "geglu", "GEGLU", "x (1 + erf(x/√2)) / 2",
      "Multiplies x by the probability that a normal variable is below x: a smooth ReLU.",

@@ -23,10 +23,9 @@ Encoding sinusoidal_encoding() {
   e.equation = "xᵢ += pᵢ,   pᵢ[2t] = sin(i·ω_t),   pᵢ[2t+1] = cos(i·ω_t),   ω_t = base^(−2t/d)";
   e.summary =
       "Each position has a fixed vector of sine and cosine waves, from fast to slow, like the "
-      "hands "
-      "of many clocks; it is added to the token's vector. A shift by a fixed distance rotates each "
-      "pair, so relative positions can be read off, and positions never seen in training have "
-      "vectors too.";
+      "hands of many clocks; it is added to the token's vector. A shift by a fixed distance "
+      "rotates each pair, so relative positions can be read off, and positions never seen in "
+      "training have vectors too.";
   e.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
   e.complexity = "O(L·d)";
   e.absolute = true;

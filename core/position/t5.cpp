@@ -75,9 +75,8 @@ Encoding t5_encoding() {
   e.summary =
       "Each head has a learned bias for every bucket of distances: short distances have a bucket "
       "each, longer ones share buckets of logarithmically growing width, and all beyond the "
-      "maximum "
-      "share the last. A few numbers thus cover long texts, finely at short range and coarsely at "
-      "long range.";
+      "maximum share the last. A few numbers thus cover long texts, finely at short range and "
+      "coarsely at long range.";
   e.source = "Raffel et al., 2019, T5, arXiv:1910.10683";
   e.complexity = "O(1) per pair, and h·buckets weights";
   e.parameters = {{.key = "buckets",

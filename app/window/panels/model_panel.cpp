@@ -198,8 +198,8 @@ bool draw_fixed_attention(Ui& ui, State& state) {
   if (tap != nullptr) paragraph(ui, on_screen(describe_variant(*tap)));
   faint(ui,
         "Cross-attention from each target token to the source, as the architecture defines it "
-        "(Structure). "
-        "Variants, directions and positions apply to self-attention, which it does not have.");
+        "(Structure). Variants, directions and positions apply to self-attention, which it does "
+        "not have.");
   return true;
 }
 

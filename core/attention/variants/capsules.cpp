@@ -78,8 +78,7 @@ Variant capsules_variant() {
   v.group = "Content-based patterns";
   v.equation =
       "cᵢⱼ = exp(bᵢⱼ) / Σᵣ exp(bᵣⱼ),   oᵢ = squash(Σⱼ cᵢⱼ vⱼ),   bᵢⱼ ← bᵢⱼ + vⱼ·oᵢ,   b = q·k/√d_k "
-      "at "
-      "first";
+      "at first";
   v.summary =
       "Attention as routing by agreement, as in capsule networks. In attention, inputs compete for "
       "each output; here outputs compete for each input, so that columns of the map sum to 1. A "

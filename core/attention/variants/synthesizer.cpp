@@ -298,8 +298,7 @@ Variant synthesizer_variant() {
       "weights on all positions from the token alone; the random one has a fixed or learned matrix "
       "that ignores the text. Factorised forms need far fewer weights. A mixture adds two forms, "
       "one of which may be the product of queries and keys, with learned shares. All perform "
-      "better "
-      "than expected; mixtures with products perform best.";
+      "better than expected; mixtures with products perform best.";
   v.source = "Tay et al., 2020, Synthesizer, arXiv:2005.00743";
   v.complexity = "O(L²·d)";
   v.causality.incremental = always;

@@ -11,9 +11,8 @@ ResidualConnection no_residual_connection() {
   join.equation = "J(x, y) = y";
   join.summary =
       "The output of a block replaces its input. A token keeps only what attention and "
-      "feed-forward "
-      "pass on, and gradients reach early layers only through all later ones: deep models hardly "
-      "train. For comparison with residual connections.";
+      "feed-forward pass on, and gradients reach early layers only through all later ones: deep "
+      "models hardly train. For comparison with residual connections.";
   join.source =
       "He et al., 2016, arXiv:1512.03385 (plain networks); Dong et al., 2021, "
       "arXiv:2103.03404";

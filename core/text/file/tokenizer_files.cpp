@@ -92,8 +92,7 @@ namespace {
   throw InputError(
       path +
       ": expected tokenizer.json, found a pickle, which can run arbitrary code; convert it: "
-      "python3 "
-      "-c \"import json, " +
+      "python3 -c \"import json, " +
       (torch ? "torch; v = torch.load('" + path + "', weights_only=False)"
              : "pickle; v = pickle.load(open('" + path + "', 'rb'))") +
       "['sym2idx']; json.dump({'model': {'type': 'WordLevel', 'vocab': v, 'unk_token': '<unk>'}, "

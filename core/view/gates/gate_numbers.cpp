@@ -41,8 +41,7 @@ Refusal gates_refusal(const Trace& trace) {
   if (!trace.is_imported && has_gates(trace)) return {};
   return {"No gates in this run",
           "Gates exist in models with GTrXL residual gates (Residual: Gated), in the variant "
-          "Memorizing, "
-          "and in SPALM retrieval. Choose one of them."};
+          "Memorizing, and in SPALM retrieval. Choose one of them."};
 }
 
 Refusal gates_refusal(const GateSets& sets) {

@@ -43,12 +43,10 @@ std::string describe_head_memory(const ViewInput& input, const AttentionTap& tap
   return capitalised(describe_head(input.trace, input.session.view)) + ": " + describe(tap) +
          (remembers(input.trace)
               ? ". Queries attend to the memory of earlier segments and to their own segment; "
-                "slots "
-                "run from oldest to newest. The receptive field of a layer includes those of all "
-                "positions it attends to, so that it grows with each layer."
+                "slots run from oldest to newest. The receptive field of a layer includes those of "
+                "all positions it attends to, so that it grows with each layer."
               : ". Segments are read independently: no layer sees a token of an earlier segment, "
-                "so "
-                "that the receptive field ends at the segment's first token in every layer "
+                "so that the receptive field ends at the segment's first token in every layer "
                 "(context fragmentation).");
 }
 

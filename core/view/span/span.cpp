@@ -440,8 +440,7 @@ View span_view() {
       .lay_out = lay_out,
       .reading = fixed_reading(
           "The distance back to which each head has learned to attend. Keys beyond its span have "
-          "no weight, and "
-          "need not be computed.",
+          "no weight, and need not be computed.",
           {{"z", "the span: up to this distance keys have full weight."},
            {"R", "the ramp: the number of further tokens over which weights fade out."}}),
       .data = data,
