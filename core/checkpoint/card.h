@@ -1,5 +1,5 @@
 // Model cards: descriptions of models for lists, stored as card.json next to config.json:
-//   {"group": "Tasks", "summary": "nested brackets, halts by itself",
+//   {"group": "Tasks", "summary": "nested brackets, adaptive steps",
 //    "task": "brackets", "sample": "nested", "layer": 0, "head": 3}
 // Every member and the file itself are optional; defaults follow from the model's config.
 #pragma once

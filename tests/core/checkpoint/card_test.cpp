@@ -33,7 +33,7 @@ TEST(Card, DescribesEveryBundledModel) {
 TEST(Card, SubtitleHasParameterCountAndAttention) {
   EXPECT_EQ(subtitle(model_card("default")), "5.1 million, children's books, whole words, RoPE");
   EXPECT_EQ(subtitle(model_card("twin-alibi")), "0.8 million, children's books, ALiBi");
-  EXPECT_EQ(subtitle(model_card("brackets")), "58 thousand, nested brackets, halts by itself");
+  EXPECT_EQ(subtitle(model_card("brackets")), "58 thousand, nested brackets, adaptive steps");
 }
 
 TEST(Card, InfersTaskFromConfigIfMissing) {
