@@ -24,7 +24,7 @@ Choice choice_from_json(const Info& info, const Json& object, std::string_view p
 // Like choice_from_json(), but parameters without a default may be missing. core/experiment fills
 // them in later.
 Choice incomplete_choice_from_json(const Info& info, const Json& object, std::string_view path);
-// Looks up the Info by the object's "type" with `find`, e.g. choice_from_json(join, ...).
+// Looks up the Info by the object's "type" with `find`, e.g. choice_from_json(variant, ...).
 template <class InfoType>
 Choice choice_from_json(const InfoType& (*find)(std::string_view id), const Json& object,
                         std::string_view path) {

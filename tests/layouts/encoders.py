@@ -337,8 +337,8 @@ def clip():
 
 
 def window_arrays(model, seed):
-    """The first token is global. Longformer reports weights by distance, behind those on the global
-    token, and the row of that apart: these are put where their keys stand."""
+    """The first token is global. Longformer reports weights by distance, after the weight on the
+    global token, and the global row separately: moves them to the columns of their keys."""
     reach = model.config.attention_window[0] // 2
     plain = model.forward
 

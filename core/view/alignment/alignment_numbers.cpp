@@ -125,7 +125,7 @@ Refusal refuse_alignment(const Trace& trace) {
   if (values.has("score") && values.choice("score") == "none") {
     return {"This model has no attention to align target and source with",
             "Its decoder knows the source only from the encoder's last state. Choose a model with "
-            "attention (“numbers-additive”), or the architecture's score additive or dot."};
+            "attention (“numbers-additive”), or set the architecture's score to additive or dot."};
   }
   return {};
 }

@@ -33,9 +33,9 @@ double heading_line_height(const Page& page);
 // Distance from the left edge of a map to its heading's text.
 double heading_indent(const Page& page, const char* letter);
 
-// Makes the maps as large as possible. Draws no table if `facts` is empty. Omits the table if maps
-// would be illegible, then also the difference if three maps would be. Returns nullopt if two maps
-// would be illegible.
+// Makes the maps as large as possible. Draws no table if `facts` is empty. Omits the table if the
+// maps would otherwise be illegible, and then the map of the difference if three maps would be
+// illegible. Returns nullopt if two maps would be illegible.
 std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& inside,
                                                  const Sides& sides, std::vector<Show> shown,
                                                  const std::vector<Fact>& facts,

@@ -1,4 +1,4 @@
-// Flow stages after the head: joining heads, residual stream, layers, prediction.
+// Flow stages after the head: sum of all heads, residual stream, layers, prediction.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -58,7 +58,7 @@ class LayerPanels {
     const FlowHeads& heads = n_.heads;
     pen_.panel(p_.heads, flow_title(FlowStage::Heads),
                heads.adds.defined() && heads.adds.dim(0) > 1
-                   ? std::vector<std::string>{"output → contribution", "output → adds"}
+                   ? std::vector<std::string>{"output → contribution", "contributions"}
                    : std::vector<std::string>{});
     const Box b = inside(p_.heads);
     if (!heads.adds.defined()) return pen_.message(b, flow_sentence(FlowStage::Heads, s_));
@@ -127,12 +127,12 @@ class LayerPanels {
     const std::string name = "head " + std::to_string(a);
     name_row(row.x, y, head_name(a), widths.names - 0.2 * u_, marked);
     pen_.strip(strip_at(row.x + widths.names, widths.output, y, row.height),
-               row_of(heads.outputs, a), ranges.output, FlowSpace::Value, "what " + name + " says",
+               row_of(heads.outputs, a), ranges.output, FlowSpace::Value, "output of " + name,
                marked);
     pen_.text({widths.adds_x - 0.55 * u_, y}, "→", pen_.page().legible(0.9 * u_), u_, Align::Middle,
               theme().faint_text);
     pen_.strip(strip_at(widths.adds_x, widths.adds, y, row.height), row_of(heads.adds, a),
-               ranges.adds, FlowSpace::Model, "what " + name + " adds", marked);
+               ranges.adds, FlowSpace::Model, "contribution of " + name, marked);
     targets_.heads.push_back({row, a});
   }
 
@@ -172,7 +172,7 @@ class LayerPanels {
   std::string join_note() const {
     switch (n_.layer->join) {
       case FlowLayer::Join::Normed:
-        return "then normed";
+        return "then normalised";
       case FlowLayer::Join::Gated:
         return "through a gate";
       case FlowLayer::Join::Replaced:
@@ -372,7 +372,7 @@ class LayerPanels {
 
   std::string next_title() const {
     if (!predicts_next_tokens(s_.trace)) return "Next action";
-    if (predicts_masked_tokens(s_.trace)) return "This place";
+    if (predicts_masked_tokens(s_.trace)) return "This position";
     if (s_.tap.address.stack == Stack::Encoder) return "To the decoder";
     if (s_.trace.pixels) return "Next pixel";
     return flow_title(FlowStage::Next);

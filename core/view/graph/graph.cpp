@@ -416,9 +416,9 @@ ViewLayout lay_out_graph(const ViewInput& input) {
   }
   const Box inside = page.frame(
       title_with_head(input),
-      caption(input.trace, "The pairs that " + describe_head(input.trace, input.session.view) +
-                               " attends along, from query to key; width: weight; " +
-                               describe(input.trace, tap) + "."));
+      caption(input.trace, "Edges from queries to the keys that " +
+                               describe_head(input.trace, input.session.view) +
+                               " attends to; width: weight; " + describe(input.trace, tap) + "."));
   const double em = page.em(), key_height = 1.8 * em;
   Box plot = inside;
   plot.height -= key_height;

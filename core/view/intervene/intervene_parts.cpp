@@ -262,7 +262,7 @@ void draw_next_token(Page& page, const Box& box, const TwoRuns& runs, Index posi
   draw_bars_title(page, {box.x, box.y, box.width, 1.2 * page.em()},
                   predicts_masked_tokens(runs.second_run)
                       ? std::vector<std::string>{"Predictions in place of “" + label + "”",
-                                                 "In place of “" + label + "”", "This place"}
+                                                 "In place of “" + label + "”", "This position"}
                       : std::vector<std::string>{"Predictions after “" + label + "”",
                                                  "After “" + label + "”", "Next token", "Next"},
                   bars.most);

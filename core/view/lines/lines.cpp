@@ -313,9 +313,10 @@ View lines_view() {
        .group = "Attention",
        .summary = "Queries and keys joined by curves whose width shows the weight, by head.",
        .lay_out = lay_out,
-       .reading = fixed_reading("A curve joins each token with its keys: the thicker, the larger "
-                                "the weight. Point at a token to see only its curves.",
-                                {}),
+       .reading =
+           fixed_reading("A curve connects each token with its keys: the thicker, the larger "
+                         "the weight. Point at a token to see only its curves.",
+                         {}),
        .data = data,
        .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
        .content = {.objection = objection_without_attention},

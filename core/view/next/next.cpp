@@ -211,7 +211,7 @@ class NextLayout {
     const std::string at = place + " (" + describe_position() + ")";
     const std::string longest =
         at + ": " + token + " is sampled with seed " + std::to_string(settings_.seed);
-    std::vector<std::string> list{longest, at, place, is_masked_ ? "This place" : "Next token"};
+    std::vector<std::string> list{longest, at, place, is_masked_ ? "This position" : "Next token"};
     if (is_masked_ || !ends_text(trace_, sampled_id)) return list;
     std::string end = " ends the text";
     if (is_at_end() && continues_past_end(trace_)) {

@@ -17,7 +17,8 @@ struct CellWindow {
 };
 CellWindow cell_window(const ViewSettings& settings);
 
-// Side of a matrix in units below which views omit what stands next to it, such as bars.
+// Minimum side of a matrix in units. Views omit neighbouring parts, such as bars, rather than
+// making the matrix smaller.
 inline constexpr double kMinMapSide = 300;
 
 struct MatrixPlot {

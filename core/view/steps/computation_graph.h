@@ -10,7 +10,7 @@ namespace attnscope {
 // True if the run recorded the states of its sub-steps, which only recurrent networks do.
 bool has_sub_steps(const Trace& trace);
 
-// Columns are tokens. In each, sub-steps stand above one another: the state as a strip, with the
+// Each column is a token with its sub-steps from bottom to top: the state as a strip, with the
 // probability of halting. Lines lead from the states to their weighted mean, thicker for larger
 // weights, and from the mean to the first sub-step of the next token. Requires has_sub_steps() and
 // halts().

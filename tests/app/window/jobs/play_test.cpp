@@ -91,7 +91,7 @@ TEST(Play, EscapeShowsAllStepsOfFlow) {
   EXPECT_FALSE(state.view.play.is_on);
   EXPECT_FALSE(shows_part(state));
   EXPECT_EQ(state.session->view.pinned_query, 1);  // unpinned by the next Escape
-  state.session.edit().view.id = "rope";           // its animation builds nothing up
+  state.session.edit().view.id = "rope";           // its animation adds nothing to a picture
   toggle_play(state);
   EXPECT_FALSE(shows_part(state));
 }
