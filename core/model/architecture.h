@@ -1,6 +1,6 @@
 // Architectures: decoder, encoder-decoder, Universal Transformer, recurrent networks with and
-// without attention, Decision Transformer (spec-models.md, section 2). Each architecture has a file in
-// architectures/.
+// without attention, Decision Transformer (spec-models.md, section 2). Each architecture has a file
+// in architectures/.
 #pragma once
 
 #include <functional>

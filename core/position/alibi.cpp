@@ -27,7 +27,7 @@ Encoding alibi_encoding() {
       {.key = "slopes",
        .symbol = "m",
        .label = "Slopes",
-       .help = "One slope per head of the layer or group, in place of the published ones.",
+       .help = "One slope per head of the layer or group, instead of the published ones.",
        .kind = Parameter::Kind::Reals,
        .optional = true,
        .unset_label = "as published",

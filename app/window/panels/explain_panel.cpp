@@ -214,7 +214,7 @@ void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit, Pair
     draw_bar(ui, weight / full_bar(cache.weights), ui.look->key);
     // The picture may combine several heads, or show the flow through layers.
     const bool is_head_weight = hit.shown.empty() || hit.shown == brief(weight, 4);
-    if (!is_head_weight) draw_fact(ui, "Shown", hit.shown, "Value at this place of the picture.");
+    if (!is_head_weight) draw_fact(ui, "Shown", hit.shown, "Value at this point of the picture.");
   }
   draw_row(ui, *words.trace, *words.tap, cache.weights);
 }
@@ -379,7 +379,7 @@ void draw_pair(Ui& ui, const State& state, PairCache& cache) {
           "positions or another rotation, and so has another score.");
   }
   const bool has_value = !hit->shown.empty() && hit->words == nullptr;
-  if (has_value) draw_fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
+  if (has_value) draw_fact(ui, "Shown", hit->shown, "Value at this point of the picture.");
   draw_score(ui, *trace, *tap, head, *hit);
   draw_fact(ui, "Weight", brief(weight), "Share of the query's attention; each row sums to 1.");
   draw_bar(ui, std::abs(weight) / full_bar(weights), ui.look->key);

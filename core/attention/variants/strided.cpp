@@ -14,7 +14,8 @@ Variant strided_variant() {
   v.summary =
       "The Sparse Transformer splits full causal attention into two sparse steps: the last l "
       "positions, and every l-th position before. With l near √L any position reaches any earlier "
-      "one in two steps. It suits periodic data, such as music or images with rows of l pixels.";
+      "one in two steps. The pattern fits periodic data, such as music or images with rows of l "
+      "pixels.";
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
   v.complexity = "O(L·(l + L/l)·d), O(L√L·d) for l = √L";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {

@@ -344,7 +344,7 @@ std::vector<ViewData::Matrix> lsh_numbers(const HeadInput& in) {
   for (const Index i : round.order.token) sorted.push_back(labels[static_cast<std::size_t>(i)]);
   const std::string round_name = rounds[static_cast<std::size_t>(round.number)];
   return {{"bucket", bucket_rows(in), rounds, labels, {"round"}},
-          {"place among the sorted",
+          {"position after sorting",
            row_of(round.order.place, in_text_order(in.tap.queries())),
            {round_name},
            labels,

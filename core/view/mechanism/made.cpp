@@ -110,24 +110,24 @@ std::vector<ChainBox> origin_chain(const HeadInput& in, Index query) {
   const std::string width = std::to_string(tap.part()->logits.value().dim(2));
   const bool is_token = weights_from(tap) == WeightsFrom::Token;
   if (is_mixture(tap) && tap.result.extra.contains("synthesizer.alpha")) {
-    const std::string origin = is_token ? name + " at place " + position + " only"
+    const std::string origin = is_token ? name + " at position " + position + " only"
                                         : "position " + position + ", for any text";
     return mixture_chain(in, {origin, true}, query);
   }
   if (is_token) {
     if (synthesizer_form(tap) == "factorised_dense") {
-      return {{name + " at place " + position + " only", true},
+      return {{name + " at position " + position + " only", true},
               {"two small networks map it to A and B"},
               {"A repeats, each time multiplied by a number of B"},
               {"softmax: the weights of row " + position}};
     }
     if (has_kernel(tap)) {
-      return {{name + " at place " + position + " only", true},
+      return {{name + " at position " + position + " only", true},
               {"a matrix maps it to " + width + " numbers"},
               {"softmax: its kernel"},
               {"applied to the " + width + " keys around it"}};
     }
-    return {{name + " at place " + position + " only", true},
+    return {{name + " at position " + position + " only", true},
             {"a small network maps it to"},
             {"a number for each of " + width + " positions"},
             {"softmax: the weights of row " + position}};

@@ -30,7 +30,7 @@ void draw_outcome(Page& page, const WalkPicture& picture) {
   const std::string solved =
       std::to_string(share.reached) + " of " + std::to_string(share.of) + " cells (tinted).";
   page.text({middle, box.y + 1.5 * WalkMeasures::line * em},
-            page.fitting({"Shortest path found, if asked for, from " + solved,
+            page.fitting({"Shortest path found, if requested, from " + solved,
                           "Shortest path from " + solved},
                          em, box.width),
             em, Align::Middle);
@@ -159,7 +159,8 @@ View trajectory_view() {
           .reading = fixed_reading(
               "A model that acts: given a desired return and its position, it chooses a step. The "
               "map shows its attention before each step.",
-              {{"R", "return to go: the reward still desired."}, {"s, a", "state and action."}}),
+              {{"R", "return to go: the sum of rewards still desired."},
+               {"s, a", "state and action."}}),
           .data = trajectory_data,
           .findings = {{Findings::rollouts.id}},
           .options = {.parameters = trajectory_parameters(),

@@ -20,12 +20,12 @@ ViewData::Matrix returns_table(const Rollouts& rollouts) {
   for (const Rollout& walk : rollouts.all) {
     achieved(walk.start, walk.target_steps - 1) = static_cast<float>(walk.achieved());
   }
-  ViewData::Matrix returns{"return achieved", achieved, {}, {}, {}};
+  ViewData::Matrix returns{"achieved return", achieved, {}, {}, {}};
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
     returns.rows.push_back("from " + describe_cell(cell));
   }
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
-    returns.columns.push_back("asked " +
+    returns.columns.push_back("requested " +
                               return_text(static_cast<double>(Grid::return_to_go(target_steps))));
   }
   return returns;
@@ -35,7 +35,7 @@ ViewData::Matrix walk_table(const Rollout& walk) {
   ViewData::Matrix steps{"walk",
                          Tensor({walk.steps(), 4 + Grid::kActions}),
                          {},
-                         {"row", "column", "return asked", "action"}};
+                         {"row", "column", "requested return", "action"}};
   for (Index action = 0; action < Grid::kActions; ++action) {
     steps.columns.push_back(std::string("p of ") + action_name(action));
   }
@@ -101,7 +101,7 @@ std::string outcome_in_brief(const Rollout& walk) {
 }
 
 std::string describe_outcome(const Rollout& walk) {
-  std::string text = "Asked for " + return_text(walk.target_return()) + " (" +
+  std::string text = "For a return of " + return_text(walk.target_return()) + " (" +
                      steps_text(walk.target_steps) + "), the model ";
   if (!walk.reached) {
     return text + "has not reached the goal after " + steps_text(walk.steps()) + ": return " +
@@ -110,11 +110,12 @@ std::string describe_outcome(const Rollout& walk) {
   const Index shortest = Grid::distance(walk.start);
   text += "reaches the goal after " + std::to_string(walk.steps()) + ": return " +
           return_text(walk.achieved());
-  if (walk.steps() == walk.target_steps) return text + ", as asked.";
+  if (walk.steps() == walk.target_steps) return text + ", as requested.";
   if (walk.target_steps < shortest) {
     return text + ". The shortest path has " + steps_text(shortest) + ".";
   }
-  return text + (walk.steps() < walk.target_steps ? ", sooner than asked." : ", later than asked.");
+  return text + (walk.steps() < walk.target_steps ? ", earlier than requested."
+                                                  : ", later than requested.");
 }
 
 std::string describe_token(const Rollout& walk, Index token) {

@@ -451,7 +451,7 @@ View vectors_view() {
               "The query of one token and the key of another, component by component. If both have "
               "the same sign, the product raises the score; the running sum ends at q · k.",
               {{"q", "the query of a token: what it searches for."},
-               {"k", "the key of a token: what it is found by."}}),
+               {"k", "the key of a token: what it offers to other tokens."}}),
           .data = data,
           .findings = {{Findings::maps.id}},
           .options = {.parameters = {{.key = "before",
