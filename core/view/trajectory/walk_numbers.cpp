@@ -101,7 +101,7 @@ std::string outcome_in_brief(const Rollout& walk) {
 }
 
 std::string describe_outcome(const Rollout& walk) {
-  std::string text = "For a return of " + return_text(walk.target_return()) + " (" +
+  std::string text = "For return " + return_text(walk.target_return()) + " (" +
                      steps_text(walk.target_steps) + "), the model ";
   if (!walk.reached) {
     return text + "has not reached the goal after " + steps_text(walk.steps()) + ": return " +

@@ -25,8 +25,7 @@ WalkPart selected_steps(const Rollouts& rollouts, const ViewSettings& view);
 Tensor decision_weights(const WalkPart& part, const ViewSettings& view);
 
 std::string describe_walks(const Trace& trace, const Rollouts& rollouts);  // for the caption
-// "For a return of -0.4 (4 steps), the model reaches the goal after 4: return -0.4, as
-// requested."
+// "For return -0.4 (4 steps), the model reaches the goal after 4: return -0.4, as requested."
 std::string describe_outcome(const Rollout& walk);
 std::string outcome_in_brief(const Rollout& walk);  // "Goal reached after 4 steps: return -0.4"
 std::string describe_token(const Rollout& walk, Index token);  // "the cell of step 3"

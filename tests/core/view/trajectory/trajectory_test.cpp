@@ -55,7 +55,7 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
     const Rollout& walk = *rollouts->find(start, target_steps);
     EXPECT_EQ(&selected_walk(*rollouts, viewed.session.view), &walk);
     const ViewLayout layout = layout_of(viewed);
-    EXPECT_TRUE(shows_text(layout.list, "For a return of " + fixed(walk.target_return(), 1)));
+    EXPECT_TRUE(shows_text(layout.list, "For return " + fixed(walk.target_return(), 1)));
     EXPECT_TRUE(shows_text(layout.list, ": return " + fixed(walk.achieved(), 1)));
     EXPECT_TRUE(
         shows_text(layout.list, walk.reached ? "reaches the goal" : "has not reached the goal"));
