@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxReported = Index{1} << 22;  // maximum of couplings, over all iterations
+constexpr Index kMaxReported = Index{1} << 22;  // maximum number of couplings, over all iterations
 
 // Shortens each row to a length below 1: |s|² / (1 + |s|²) s / |s|.  [B h, L, d_v]
 Var squash(const Var& s) {

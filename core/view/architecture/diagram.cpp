@@ -93,7 +93,7 @@ class DiagramBuilder {
     add_input(source_, {}, column);
     DiagramPart p = cell("Recurrent cell", "rnn.", source_.config.width);
     p.notes.emplace_back("carried to the next token");
-    p.loops = false;  // the frame's repetition has the place of the loop
+    p.loops = false;  // the repetition of the frame is drawn instead
     const Values& values = source_.config.architecture.values;
     DiagramRow row = row_of(p);
     if (uses_halting(values)) row.right = halting_part(source_, "");
