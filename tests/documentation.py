@@ -31,7 +31,7 @@ FOREIGN_OPTIONS = {
     "--check",                                                   # make_tables.py
     "--gtest_filter", "--benchmark_filter",
 }
-# Names in code spans that look like paths of the project and are patterns or made by a build.
+# Names in code spans that look like paths of the project but are patterns or outputs of a build.
 NO_FILES = ("build", "tests/layouts/NAME", "tests/gguf/NAME.gguf", "tests/fuzz/found/TARGET")
 
 
@@ -231,7 +231,7 @@ def without_fences(page):
 
 
 def anchor_of(heading):
-    """As GitHub makes it."""
+    """Anchor of a heading, as on GitHub."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     text = re.sub(r"[^\w\- ]", "", text.lower())
     return text.replace(" ", "-")

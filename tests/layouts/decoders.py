@@ -1,4 +1,4 @@
-"""Decoders: one function a layout."""
+"""Decoders: one function per layout."""
 
 import torch
 import transformers as t
@@ -17,7 +17,7 @@ SIZES = dict(
     pad_token_id=0,
 )
 SHARED = dict(SIZES, num_key_value_heads=2)
-OLD = dict(vocab_size=VOCABULARY, bos_token_id=1, eos_token_id=2)  # GPT-2 and its time
+OLD = dict(vocab_size=VOCABULARY, bos_token_id=1, eos_token_id=2)  # GPT-2 and models of its time
 
 
 def rope(kind, theta=10000.0, **more):
@@ -250,7 +250,7 @@ def mixtral():
                         num_experts_per_tok=2))
 
 
-@layout("gpt_oss", "gpt-oss, as 16-bit numbers")
+@layout("gpt_oss", "gpt-oss in 16 bits")
 def gpt_oss():
     return t.GptOssForCausalLM(
         t.GptOssConfig(**dict(SHARED, intermediate_size=12), head_dim=8, num_local_experts=4,
@@ -297,7 +297,7 @@ def llama_headless():
     return t.LlamaModel(t.LlamaConfig(**dict(SHARED, num_hidden_layers=1)))
 
 
-@layout("gemma2-classifier", "classifiers on a decoder: score.* is left out")
+@layout("gemma2-classifier", "decoders with a classifier (score.* is omitted)")
 def gemma2_classifier():
     return t.Gemma2ForSequenceClassification(
         t.Gemma2Config(**SHARED, head_dim=8, sliding_window=9, num_labels=3))

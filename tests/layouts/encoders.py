@@ -1,4 +1,4 @@
-"""Encoders, encoder-decoders, and encoders of images: one function a layout."""
+"""Encoders, encoder-decoders, and image encoders: one function per layout."""
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ PADDED = dict(SIZES, pad_token_id=1, bos_token_id=0, eos_token_id=2, type_vocab_
 
 
 def encoder_arrays(model, seed):
-    """Of a model that reads a text at once; where it has kinds of tokens, of two sentences."""
+    """Arrays of an encoder. If it has token types, one of the texts consists of two sentences."""
     arrays = {}
     kinds = getattr(model.config, "type_vocab_size", 0) or 0
     for length, ids in texts(seed):
@@ -49,7 +49,7 @@ def some_rows(length):
 
 
 def closed(model):
-    """Whether its last state is that behind a norm after all layers."""
+    """True if the last hidden state is the output of a final norm."""
     return model.config.model_type in ("t5", "mt5", "mbart", "pegasus", "modernbert")
 
 
@@ -63,7 +63,7 @@ def add_states(arrays, prefix, states, rows, norm_behind):
 
 
 def both_arrays(model, seed):
-    """Of an encoder and its decoder."""
+    """Arrays of an encoder and its decoder."""
     arrays = {}
     for (length, ids), (_, target) in zip(texts(seed), texts(seed + 1)):
         target = target[:, : max(1, length // 2 + 1)]
@@ -89,7 +89,7 @@ def both_arrays(model, seed):
 
 
 def image_arrays(model, seed):
-    """Of one that sees an image: its colours, from 0 to 1."""
+    """Arrays of an image encoder, with the colours of the image from 0 to 1."""
     side = model.config.image_size
     generator = torch.Generator().manual_seed(seed)
     colours = torch.rand((side, side, 3), generator=generator).to(torch.float32)
@@ -118,12 +118,12 @@ def bert():
     return t.BertForMaskedLM(t.BertConfig(**SIZES))
 
 
-@layout("bert-pretraining", "BERT with the head for sentences", arrays_of=encoder_arrays)
+@layout("bert-pretraining", "BERT with the next-sentence head", arrays_of=encoder_arrays)
 def bert_pretraining():
     return t.BertForPreTraining(t.BertConfig(**SMALL))
 
 
-@layout("bert-headless", "MiniLM, E5, BGE and others for sentences",
+@layout("bert-headless", "sentence encoders: MiniLM, E5, BGE and others",
         arrays_of=encoder_arrays)
 def bert_headless():
     return t.BertModel(t.BertConfig(**SMALL))
@@ -197,7 +197,7 @@ def nomic_bert():
     return t.NomicBertForMaskedLM(t.NomicBertConfig(**SIZES))
 
 
-# In single precision: the library makes some of its numbers in that whatever the weights are.
+# In single precision, because the library computes some numbers in it for any weights.
 @layout("xlnet", "XLNet", way=dict(EAGER, dtype=torch.float32), arrays_of=encoder_arrays)
 def xlnet():
     return t.XLNetLMHeadModel(t.XLNetConfig(
@@ -290,12 +290,12 @@ def mt5():
     return t.MT5ForConditionalGeneration(t.MT5Config(**dict(T5, num_layers=1), feed_forward_proj="gated-gelu"))
 
 
-@layout("t5-encoder", "encoders of T5 for sentences", arrays_of=encoder_arrays)
+@layout("t5-encoder", "sentence encoders of T5", arrays_of=encoder_arrays)
 def t5_encoder():
     return t.T5EncoderModel(t.T5Config(**dict(T5, num_layers=1)))
 
 
-# ---- Images, and texts beside them
+# ---- Images, and texts with images
 
 IMAGE = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24,
              image_size=12, patch_size=4)
@@ -317,12 +317,12 @@ def deit():
 CLIP_TEXT = dict(SMALL, projection_dim=24, eos_token_id=98, bos_token_id=97)
 
 
-@layout("clip-vision", "CLIP, the tower for images", arrays_of=image_arrays, files=BESIDE)
+@layout("clip-vision", "CLIP, image tower", arrays_of=image_arrays, files=BESIDE)
 def clip_vision():
     return t.CLIPVisionModel(t.CLIPVisionConfig(**ONE_IMAGE, projection_dim=24))
 
 
-@layout("clip-text", "CLIP, the tower for texts", arrays_of=encoder_arrays)
+@layout("clip-text", "CLIP, text tower", arrays_of=encoder_arrays)
 def clip_text():
     return t.CLIPTextModel(t.CLIPTextConfig(**CLIP_TEXT))
 
@@ -414,9 +414,9 @@ def decision_transformer():
 
 
 def reformer_arrays(model, seed):
-    """In single precision: the library draws rotations as wide as its numbers are. What it gives of
-    attention lies in chunks of sorted positions: none is compared but where a text is one chunk.
-    The head's bias is added as by transformers 4; 5.23 has lost it."""
+    """Arrays in single precision, because the drawn rotations depend on the number format. The library
+    returns attention by chunks of sorted positions: it is compared only if a text is one chunk. The
+    bias of the head is added as in transformers 4; version 5.23 omits it."""
     arrays = {}
     if hasattr(model, "lm_head"):
         model.lm_head.decoder.bias = model.lm_head.bias
@@ -476,14 +476,14 @@ def reformer_headless():
         axial_pos_embds=False, is_decoder=True))
 
 
-# ---- Transformer-XL, which transformers had up to 4: TRANSFORMERS_4 names a folder with 4.35 in it
+# ---- Transformer-XL, part of transformers up to version 4: TRANSFORMERS_4 is a folder with 4.35
 # (pip install --no-deps --target FOLDER transformers==4.35.2 tokenizers==0.14.1
 # huggingface_hub==0.17.3)
 
 
 def segment_arrays(model, seed):
-    """In segments of config.tgt_len; the memory is empty at first. The library's own first memory,
-    rows of zeros, is not that of the paper. In single precision, to which it brings its scores."""
+    """Arrays of segments of config.tgt_len tokens. The memory is initially empty, as in the paper; the
+    library's own initial memory is rows of zeros. In single precision, as the library's scores."""
     arrays = {}
     model = model.float()
     c = model.config
@@ -503,7 +503,7 @@ def segment_arrays(model, seed):
                 states[n].append(state[:, 0])
             given = (getattr(out, "logits", None) if hasattr(out, "prediction_scores") or
                      hasattr(out, "losses") else None)
-            if given is not None and not c.cutoffs:  # of which the library makes log-probabilities
+            if given is not None and not c.cutoffs:  # the library returns log-probabilities
                 head = model.crit
                 with torch.no_grad():
                     given = head._compute_logit(hidden[-1].transpose(0, 1), head.out_layers[0].weight,

@@ -1,5 +1,5 @@
-"""What the references of layouts share: tiny models with random weights, as the Hugging Face
-libraries store and compute them. Needs torch, transformers, safetensors and numpy."""
+"""Tools for the references of layouts: tiny models with random weights, stored and computed by the
+Hugging Face libraries. Needs torch, transformers, safetensors and numpy."""
 
 import json
 import os
@@ -13,18 +13,18 @@ LENGTHS = (1, 7, 64)
 VOCABULARY = 99
 FEW_ROWS = (0, 20, 41, 63)  # of the longest text, to keep the files small
 
-# Of experts, too: faster ways know no double precision.
+# Other implementations, also of experts, do not support double precision.
 EAGER = dict(attn_implementation="eager", experts_implementation="eager")
-# Where the eager way adds ALiBi twice: then without attention.
+# For models whose eager implementation adds ALiBi twice; returns no attention.
 SDPA = dict(attn_implementation="sdpa")
 
-LAYOUTS = {}  # name -> (what people know it by, function that gives a model)
+LAYOUTS = {}  # name -> (names of models, function that returns a model, ...)
 
 
 def layout(name, models, dtype=torch.float16, shards=False, way=EAGER, arrays_of=None,
            files=None):
-    """The function gives a model in evaluation mode; its weights are drawn anew. arrays_of: what the
-    reference holds, where it is no decoder; files: JSON that lies beside it, by name."""
+    """Registers a function that returns a model. draw() then sets its weights. arrays_of: returns the
+    arrays of the reference (default: those of a decoder); files: JSON files of the folder, by name."""
 
     def take(function):
         LAYOUTS[name] = (models, function, dtype, shards, way, arrays_of or decoder_arrays,
@@ -35,18 +35,18 @@ def layout(name, models, dtype=torch.float16, shards=False, way=EAGER, arrays_of
 
 
 def draw(model, seed):
-    """Weights for which attention is far from uniform and no bias, gain or gate is trivial."""
+    """Sets weights with which attention is far from uniform and no bias, gain or gate is trivial."""
     generator = torch.Generator().manual_seed(seed)
     embeddings = {id(m.weight) for m in model.modules() if isinstance(m, torch.nn.Embedding)}
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if not p.requires_grad:  # waves of positions
+            if not p.requires_grad:  # sinusoidal positions
                 continue
             noise = torch.randn(p.shape, generator=generator)
             if id(p) in embeddings:
                 p.copy_(noise)
             elif p.ndim == 1:
-                is_gain = name.endswith("weight")  # of a norm: about what it is at first, 0 or 1
+                is_gain = name.endswith("weight")  # of a norm: near its initial value, 0 or 1
                 p.copy_(p.mean() + 0.3 * noise if is_gain else 0.4 * noise)
             else:
                 sharp = any(s in name for s in ("q_proj", "k_proj", "query", "key", "qkv", "c_attn"))
@@ -68,7 +68,7 @@ def rows_of(length):
 
 
 def decoder_arrays(model, seed):
-    """Of a model of one stack: taps as attnscope names them, attention by layer, logits."""
+    """Arrays of a model with one stack: taps named as in attnscope, attention by layer, logits."""
     arrays = {}
     for length, ids in texts(seed):
         with torch.no_grad():
@@ -97,7 +97,7 @@ def write(root, name):
     torch.manual_seed(seed)
     model = function().eval()
     draw(model, seed)
-    model = model.to(dtype)  # the numbers that are stored are those of the reference
+    model = model.to(dtype)  # the reference is computed from the stored numbers
     folder = os.path.join(root, name)
     shutil.rmtree(folder, ignore_errors=True)
     how = {} if transformers.__version__ >= "5" else {"safe_serialization": True}
@@ -108,7 +108,7 @@ def write(root, name):
     for file, content in files.items():
         with open(os.path.join(folder, file), "w") as f:
             json.dump(content, f)
-    # As it is read back; in double precision all that the libraries do not force to float32.
+    # Loads the stored model, in double precision unless the libraries require float32.
     model = type(model).from_pretrained(folder, **({} if "torch_dtype" in way else {"dtype": torch.float64}), **way)
     np.savez_compressed(os.path.join(folder, "reference.npz"), **arrays_of(model.eval(), seed))
     with open(os.path.join(folder, "models.txt"), "w") as f:

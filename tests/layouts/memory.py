@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Peak resident memory of loading a made-up Llama and reading 16 tokens with it, for each way of
-storing it: tests/layouts/memory.py BUILD_FOLDER/attnscope. Needs numpy and 700 MB of disk."""
+"""Measures the peak resident memory of loading a synthetic Llama and running it on 16 tokens, in
+several formats: tests/layouts/memory.py BUILD_FOLDER/attnscope. Needs numpy and 700 MB of disk."""
 import json
 import os
 import shutil
@@ -61,7 +61,7 @@ def folder(name, dtype, shards):
     return d, size
 
 for name, dtype, shards in (("f32", "F32", 1), ("f16", "F16", 1), ("bf16", "BF16", 1), ("f16-shards", "F16", 3), ("f32-shards", "F32", 3)):
-    # Written by a child, since a process that is started counts what its parent held.
+    # A child process writes the model: a started process inherits the peak of its parent.
     r, w = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -14,7 +14,7 @@ import struct
 HERE = pathlib.Path(__file__).parent
 HEADS, HEAD_SIZE, VOCABULARY, HIDDEN, CLIP = 5, 8, 1024, 8, 3
 WIDTH = HEADS * HEAD_SIZE
-BIAS = 60.0  # exp(-60) is nothing beside 1
+BIAS = 60.0  # exp(-60) is negligible next to 1
 numbers = random.Random(7)
 
 
@@ -30,7 +30,7 @@ def constant(shape, value):
 
 
 def biases():
-    """[heads, 2 CLIP + 1]: head a looks at distance a - 2."""
+    """[heads, 2 CLIP + 1]: head a attends to distance a - 2."""
     rows = []
     for head in range(HEADS):
         row = [0.0] * (2 * CLIP + 1)
