@@ -18,13 +18,13 @@ constexpr const char* kStep = "step";  // parameter of Flow
 constexpr const char* kLocal = "local";
 constexpr const char* kWindow = "window";  // parameter of Local window
 
-// Seconds for which the result of an act must stay unchanged: the pointer rests, the word is
+// Seconds for which the result of a move must stay unchanged: the pointer rests, the word is
 // complete, the narrow window was seen.
 constexpr double rest_seconds(TourMove move) {
   return move == TourMove::Point ? 0.5 : move == TourMove::Change ? 1.2 : 2.5;
 }
 
-// Result of the act so far; nullopt: nothing done yet.
+// Result of the move so far; nullopt: none yet.
 std::optional<std::string> result_of(const State& state, TourMove move) {
   const Tour& tour = state.tour;
   if (move == TourMove::Point) {
@@ -74,7 +74,7 @@ void watch_pointer(State& state) {
   tour.pointer = now;
 }
 
-// A change of the text adapts the window, which is no act of the user.
+// A change of the text adapts the window; this does not count as a move of the user.
 void follow_text(State& state) {
   Tour& tour = state.tour;
   const RunSpec& run = state.session->run;

@@ -1,6 +1,6 @@
 // Opening moves: at the first start, the view Flow animates the path of a token through a head.
-// Three short cards ask for one act of the user each: pointing at a word, changing a word, dragging
-// a window. Afterwards, Map opens on a salient pair. panels/tour_band.h draws the cards.
+// Three short cards ask for one move of the user each: pointing at a word, changing a word,
+// dragging a window. Afterwards, Map opens on a salient pair. panels/tour_band.h draws the cards.
 #pragma once
 
 #include <array>
@@ -36,10 +36,10 @@ struct Tour {
   std::optional<Choice> local;     // local window before the user has changed it
   std::string local_text;          // text that `local` is adapted to
   std::optional<Choice> previous;  // selection that it replaced; empty: the model's variant
-  // Result of the current act, which is complete if the result stays unchanged for a moment;
+  // Result of the current move, which is complete if the result stays unchanged for a moment;
   // nullopt: no result yet.
   std::optional<std::string> act;
-  double act_since = 0;     // time of the act's last change, seconds of the window's clock
+  double act_since = 0;     // time of the result's last change, seconds of the window's clock
   bool opens_pair = false;  // the tour has finished, and Map waits for the run to mark a pair
 };
 
@@ -50,13 +50,13 @@ void start_tour(State& state);
 // Ends the animation and restores the variant that the tour has replaced.
 void end_tour(State& state);
 // Ends the tour and opens Map, which marks a salient pair as soon as the run is complete. A notice
-// that stays until the user's next act explains the map.
+// explains the map and stays until the next click or key.
 void finish_tour(State& state);
-// Call before each frame: plays the animation once, up to the user's first act, moves on to the
-// next card when an act is done, and marks the pair after the tour. is_pressed: a mouse button is
-// down; a drag ends with its release. Returns true if cards or pair changed.
+// Call before each frame: plays the animation once, up to the user's first move, continues with the
+// next card when a move is complete, and marks the pair after the tour. is_pressed: a mouse button
+// is down; a drag ends with its release. Returns true if cards or pair changed.
 bool update_tour(State& state, bool is_pressed = false);
-// Time at which the current act is complete if it does not change; negative: no act.
+// Time at which the current move is complete if its result does not change; negative: no result.
 double tour_deadline(const State& state);
 // True if the tour is on and no dialog is open. Then no key runs an action, except Escape and
 // Ctrl+Q.

@@ -20,7 +20,7 @@ Model with_context(const Model& model, Index context) {
     if (stored == result.weights.end() || stored->second.shape() == spec.shape) continue;
     const bool is_trained = std::ranges::find(model.untrained, spec.name) == model.untrained.end();
     if (is_trained || !spec.initial) {
-      throw InputError("overlong: the " + spec.owner + " of this model has " + spec.name + " of " +
+      throw InputError("overlong: " + spec.name + " (" + spec.owner + ") of this model has shape " +
                        to_string(stored->second.shape()) + " for " +
                        std::to_string(model.config.context) + " positions, found " +
                        std::to_string(context) +

@@ -119,10 +119,11 @@ class Depth {
                                  ? "the layer after which the token exited (" + rule() +
                                        "): later layers were skipped and copy its state"
                                  : "the first layer with " + rule() + "; later cells are pale";
-    return caption(trace_, std::string(is_masked_ ? "The token for each place" : "The next token") +
-                               " that each layer's state gives through the final norm and "
-                               "the output projection; bold: as the last layer; outlined: " +
-                               exit + ". " + exits_sentence(exits_, lens()) + ".");
+    return caption(trace_,
+                   std::string(is_masked_ ? "The token at each position" : "The next token") +
+                       " that each layer's state gives through the final norm and "
+                       "the output projection; bold: as the last layer; outlined: " +
+                       exit + ". " + exits_sentence(exits_, lens()) + ".");
   }
 
   bool place(const Box& inside) {

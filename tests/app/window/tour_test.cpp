@@ -88,9 +88,9 @@ TEST_F(TourTest, CardsWaitForUserActions) {
   EXPECT_TRUE(state_.view.play.is_on);
   EXPECT_EQ(state_.session->view.id, "flow");
   EXPECT_GE(state_.session->view.pinned_query, 0);  // follows the query of a salient pair
-  EXPECT_FALSE(wait(60));                           // cards wait for acts, not for time
+  EXPECT_FALSE(wait(60));                           // cards wait for moves, not for time
 
-  point_at(1, 2);  // a pointer that already rested on a word is no act
+  point_at(1, 2);  // a pointer that already rested on a word does not count
   EXPECT_FALSE(wait(60));
   point_at(2, 2);
   EXPECT_GT(tour_deadline(state_), state_.seconds);

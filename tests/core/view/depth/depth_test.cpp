@@ -77,7 +77,7 @@ TEST(Depth, MaskedModelPredictsTokensInPlace) {
   trace.config = config;
   const std::string text = all_text(lay_out_view(trace, "depth").list);
   EXPECT_NE(text.find("in place of this token"), std::string::npos) << text;
-  EXPECT_NE(text.find("The token for each place"), std::string::npos) << text;
+  EXPECT_NE(text.find("The token at each position"), std::string::npos) << text;
   EXPECT_EQ(text.find("next token"), std::string::npos) << text;
 }
 
