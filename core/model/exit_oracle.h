@@ -14,7 +14,7 @@ struct OracleInput {
   IntTensor targets;                // [rows], -1: none
   Index length = 0;                 // rows per sequence
   bool is_per_sequence = false;     // one layer for all tokens of a sequence
-  bool scores_correctness = false;  // score: 1 for a correct guess, else 0; false: log-likelihood
+  bool scores_correctness = false;  // score: 1 if correct, else 0; false: log-likelihood
   double lambda = 0;                // cost per layer, subtracted from the score
   double sigma = 0;                 // smoothing weights exp(-distance^2 / sigma); 0: no smoothing
   std::vector<std::vector<double>> scores{};  // [layers][rows]; 0 without a target

@@ -95,7 +95,7 @@ Output run_window(const Model& model, const CalibrationWindow& window,
   return output;
 }
 
-// Runs the model without exits. Stores its guesses in the windows and returns its loss.
+// Runs the model without exits. Stores its predictions in the windows and returns its loss.
 double run_full_model(const Model& model, std::vector<CalibrationWindow>& windows) {
   Tally tally;
   for (CalibrationWindow& window : windows) {
@@ -106,7 +106,7 @@ double run_full_model(const Model& model, std::vector<CalibrationWindow>& window
   return tally.score().loss;
 }
 
-// Measures the effect of exits at a threshold. Requires the windows' guesses.
+// Measures the effect of exits at a threshold. Requires the windows' predictions.
 ExitEffect measure_exits(const Model& model, const std::vector<CalibrationWindow>& windows,
                          double threshold) {
   ExitEffect effect{.threshold = threshold};

@@ -16,7 +16,8 @@ namespace attnscope {
 enum class CalibrationMethod {
   // Learn then Test: fixed-sequence testing from the highest threshold down (Schuster et al., 2022,
   // Confident adaptive language modeling, arXiv:2207.07061). With probability at least 1 - level,
-  // the fraction of tokens whose guess differs from the full model's stays below the tolerance.
+  // the fraction of tokens whose prediction differs from the full model's stays below the
+  // tolerance.
   LearnThenTest,
   // Fewest layers while the loss exceeds the full model's by at most `tolerance` nats per token
   // (Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073); no guarantee.
@@ -41,14 +42,14 @@ struct CalibrationRequest {
 // Measured effect of early exits on a text. Skipped layers are not computed.
 struct ExitEffect {
   double threshold = 0;
-  double changed_fraction = 0;  // fraction of tokens whose guess differs from the full model's
+  double changed_fraction = 0;  // fraction of tokens whose prediction differs from the full model's
   double loss = 0;              // nats per token
   double layers = 0;            // mean number of layers per token
 };
 
 struct CalibrationPoint {
   ExitEffect effect;
-  // p-value of the hypothesis that more guesses change than tolerated; NaN: not tested.
+  // p-value of the hypothesis that more predictions change than tolerated; NaN: not tested.
   double p = std::numeric_limits<double>::quiet_NaN();
   bool accepted = false;  // the threshold satisfies the method's criterion
 };

@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// Plots the fraction of changed guesses or the additional loss, the tolerance, and the fraction of
-// skipped layers over the threshold. Marks the selected threshold.
+// Plots the fraction of changed predictions or the additional loss, the tolerance, and the fraction
+// of skipped layers over the threshold. Marks the selected threshold.
 DisplayList calibration_picture(const Calibration& calibration, double width, double height,
                                 const Theme& theme, const TextMeasure& measure);
 

@@ -21,7 +21,7 @@ std::string describe(const ExitEffect& effect, double full_loss, Index layers) {
 
 }  // namespace
 
-// A guarantee for n windows without any changed guess requires (1 - tolerance)^n <= level.
+// A guarantee for n windows without any changed prediction requires (1 - tolerance)^n <= level.
 std::string too_few_windows(Index windows, const CalibrationRequest& request) {
   const bool is_test = request.method == CalibrationMethod::LearnThenTest;
   double needed = 2;

@@ -15,7 +15,7 @@ class Tally {
 
   double nats() const { return nats_; }  // sum of -ln p(target)
   Index count() const { return count_; }
-  Index correct_count() const { return correct_count_; }  // rows with correct top-1 guess
+  Index correct_count() const { return correct_count_; }  // rows with correct top-1 prediction
   // Mean nats and accuracy; NaN if nothing was counted.
   Score score() const;
 
