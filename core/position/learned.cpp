@@ -46,8 +46,8 @@ Encoding learned_encoding() {
   e.equation = "xᵢ += E[i]";
   e.summary =
       "Each position has its own vector, trained like a word embedding and added to the token's "
-      "vector. It can express any dependence on position, but positions beyond the longest one of "
-      "training have no vector, and only the data relates neighbouring positions.";
+      "vector. It can express any dependence on position, but positions beyond the training length "
+      "have no vector, and vectors of neighbouring positions are related only by training.";
   e.source =
       "Gehring et al., 2017, Convolutional sequence to sequence learning, arXiv:1705.03122; axial: "
       "Kitaev et al., 2020, arXiv:2001.04451";
