@@ -25,7 +25,7 @@ constexpr double kMinLabelSize = 10;
 constexpr std::array<double, 2> kSmallFontSizes = {9, 7.5};  // units; used if no larger size fits
 
 // Session with settings for an audience. Compare shows two large maps, unless the user has selected
-// what it shows. Flow omits panels rather than using small text.
+// its content. Flow omits panels rather than using small text.
 Session for_audience(const Session& session) {
   Session result = session;
   const Values values = view_values(session.view, "compare");

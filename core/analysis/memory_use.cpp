@@ -128,8 +128,8 @@ class RangeMin {
   std::vector<std::vector<Index>> levels_;  // level n: minima of 2^n consecutive entries
 };
 
-// Lowers `reach`, the oldest token that each token reaches in this layer, to what the tap's queries
-// reach. `below`: the oldest token that each token reaches in the layer below.
+// Lowers `reach`, the oldest token that each token reaches in this layer, to the oldest tokens that
+// the tap's queries reach. `below`: the oldest token that each token reaches in the layer below.
 void extend_reach(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
                   std::vector<Index>& reach) {
   const auto oldest_of = [&](const RowSource& source) {
