@@ -67,7 +67,8 @@ void ViewOptions::add_to(Command command) {
                "Hide special tokens such as \"[CLS]\" or \"<s>\", without renormalising the other "
                "weights. Views: " +
                    word_merging_views());
-  command.flag("--space-markers", space_markers_, "Mark the spaces at the ends of tokens");
+  command.flag("--space-markers", space_markers_,
+               "Show “␣” where a token begins or ends with a space");
   command
       .add("--tile,--part", tile_,
            "Visible part of a map in tokens (also with --words): ROW,COL,HEIGHT,WIDTH, counted "

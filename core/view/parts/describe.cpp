@@ -170,7 +170,7 @@ std::string caption(const Trace& trace, const std::string& subject) {
     const std::int32_t count = removed->second[0];
     text += " " + std::to_string(count) + " special token" + (count == 1 ? "" : "s") +
             " added by the tokenizer " + (count == 1 ? "is" : "are") +
-            " hidden, with the weights from and on " + (count == 1 ? "it." : "them.");
+            " hidden, with the weights from and to " + (count == 1 ? "it." : "them.");
   }
   for (const std::string& note : trace.notes) {
     if (note.empty()) continue;
