@@ -67,8 +67,7 @@ void ViewOptions::add_to(Command command) {
                "Hide special tokens such as \"[CLS]\" or \"<s>\", without renormalising the other "
                "weights. Views: " +
                    word_merging_views());
-  command.flag("--space-markers", space_markers_,
-               "Show “␣” where a token begins or ends with a space");
+  command.flag("--space-markers", space_markers_, "Mark a space with which a token begins or ends");
   command
       .add("--tile,--part", tile_,
            "Visible part of a map in tokens (also with --words): ROW,COL,HEIGHT,WIDTH, counted "
