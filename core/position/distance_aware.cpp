@@ -53,7 +53,8 @@ Encoding distance_aware_encoding() {
       "The raw distance, weighted by a learned α per head, passes through a sigmoid that is 1 at "
       "distance 0. It multiplies the content scores, of which a ReLU keeps only the positive ones. "
       "A positive α favours distant keys: the factor levels off at 1 + e^β. A negative one favours "
-      "nearby keys: the factor falls to 0.";
+      "nearby keys: the factor falls to 0, where all scores are 0 and far keys are equal, not "
+      "hidden.";
   e.source = "Wu, Wu and Huang, 2020, DA-Transformer, arXiv:2010.06925";
   e.complexity = "O(1) per pair, and 2h weights";
   e.weights = {

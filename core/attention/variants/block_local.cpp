@@ -1,4 +1,4 @@
-// block_local: attention within blocks of the sequence. Qiu et al., 2019.
+// block_local: attention within blocks of the sequence. Liu et al., 2018; Qiu et al., 2019.
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
@@ -48,8 +48,8 @@ Variant block_local_variant() {
       "It is the cheapest pattern for hardware, since the blocks are small dense matrices, but "
       "no information crosses a block border; the Reformer also lets blocks see their neighbours.";
   v.source =
-      "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972; with neighbours: Kitaev "
-      "et al., 2020, arXiv:2001.04451";
+      "Liu et al., 2018, Generating Wikipedia, arXiv:1801.10198; as one permutation of several: "
+      "Qiu et al., 2019, arXiv:1911.02972; with neighbours: Kitaev et al., 2020, arXiv:2001.04451";
   v.complexity = "O(L·b·d)";
   v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
                      values.set("block", std::min<Index>(128, length));

@@ -211,15 +211,15 @@ Variant performer_variant() {
   v.equation = "aᵢⱼ ≈ softmax(qᵢ·kⱼ/√d_k),   φ(x) = exp(W x − |x|²/2)/√m,   x = q·d_k^(−1/4)";
   v.summary =
       "Random projections estimate the softmax kernel by features that are always positive; sines "
-      "and cosines may give negative weights and explode if weights are small. Orthogonal "
-      "directions reduce the variance. The view Mechanism compares the estimate with the exact "
-      "softmax.";
+      "and cosines may give negative weights, with large errors where weights are small. "
+      "Orthogonal directions reduce the variance. The view Mechanism compares the estimate with "
+      "the exact softmax.";
   v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
   v.complexity = "O(L·m·d)";
   v.cost.growth = {.power = 1};
   v.causality.incremental = always;
   v.inputs.cross = true;
-  v.encodings.accepts_rotary = true;
+  v.encodings.accepts_rotary = always;
   v.cost.head = [](const CostInput& in) {
     const Index directions = in.values.integer("features");
     const Index features = in.values.choice("kind") == "positive" ? directions : 2 * directions;

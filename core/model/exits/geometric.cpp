@@ -15,7 +15,8 @@ ExitRule geometric_exits() {
       "exit at the first n with X_tⁿ ≥ T";
   rule.summary =
       "After every layer each token decides whether to exit; the probabilities multiply to a "
-      "distribution over layers. It is trained on an oracle that knows the sufficient layer.";
+      "distribution over layers. It is trained on an oracle that knows the target: the layer of "
+      "the best score, minus a cost per layer.";
   rule.weights = exit_weights(
       [](const Dimensions& n) -> Shape {
         return {n.layers - 1, n.model};

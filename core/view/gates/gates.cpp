@@ -117,13 +117,13 @@ View gates_view() {
           "Gate values by token: GTrXL residual gates, Memorizing's mix of memory and segment, "
           "SPALM's mix of retrieval and model.",
       .lay_out = lay_out_gates,
-      .reading =
-          fixed_reading("A gate, between 0 and 1, controls how much of a new value passes, for "
-                        "each token and layer. Bright is open.",
-                        {{"z",
-                          "GTrXL: share of the state that the block's output replaces; near 0 the "
-                          "layer is skipped."},
-                         {"g", "Memorizing: weight of memory; SPALM: weight of retrieval."}}),
+      .reading = fixed_reading(
+          "A gate, between 0 and 1, controls how much of a new value passes, for "
+          "each token and layer. Bright is open.",
+          {{"z",
+            "GTrXL: share of the state that the block's output replaces; near 0 the "
+            "layer is skipped."},
+           {"g", "Memorizing: weight of memory; SPALM: weight of the model's state."}}),
       .data = gates_data,
       .options = {.restrict_controls =
                       [](const ViewSettings&, const Trace*, ViewControls& controls) {

@@ -405,7 +405,7 @@ View steps_view() {
               "How often the same layers, or the same recurrent cell, are applied to each "
               "token before it halts: difficult tokens can use more steps.",
               {{"Halting probability",
-                "contribution of each step; when the sum reaches 1 the token halts."},
+                "contribution of each step; when the sum reaches 1 − ε the token halts."},
                {"Remainder R", "1 minus the sum before the last step."},
                {"Ponder cost", "steps plus remainder: penalised in training."}}),
           .data = steps_data,
