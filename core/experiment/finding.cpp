@@ -51,7 +51,8 @@ const std::vector<Finding>& findings() {
   static const std::vector<Finding> list{
       lens_finding(),       reference_finding(), heads_finding(),     maps_finding(),
       errors_finding(),     replaced_finding(),  written_finding(),   rollouts_finding(),
-      completion_finding(), exits_finding(),     exit_work_finding(), contexts_finding()};
+      completion_finding(), exits_finding(),     exit_work_finding(), contexts_finding(),
+      block_finding(),      gradients_finding(), inverse_finding()};
   return list;
 }
 

@@ -23,11 +23,14 @@ namespace attnscope {
 
 class ExperimentRun;  // core/experiment/run.h
 class MapPyramid;     // core/attention/map_pyramid.h
+struct BlockStudy;    // core/experiment/block_study.h
 struct Checkpoint;    // core/checkpoint/checkpoint.h
 struct Completion;    // core/experiment/completion.h
 struct ErrorStudy;    // core/analysis/error_study.h
 struct ExitStudy;     // core/experiment/exit_study.h
 struct ExitWork;
+struct GradientStudy;      // core/experiment/gradient_study.h
+struct InverseStudy;       // core/experiment/inverse_study.h
 struct RetrievedContexts;  // core/experiment/retrieved_contexts.h
 struct HeadTable;          // core/experiment/head_table.h
 struct LogitLens;          // core/model/logit_lens.h
@@ -57,6 +60,9 @@ class Findings {
   static constexpr FindingName<const ExitStudy> exits{"exits"};
   static constexpr FindingName<const ExitWork> exit_work{"exit_work"};
   static constexpr FindingName<const RetrievedContexts> contexts{"contexts"};
+  static constexpr FindingName<const BlockStudy> block{"block"};
+  static constexpr FindingName<const GradientStudy> gradients{"gradients"};
+  static constexpr FindingName<const InverseStudy> inverse{"inverse"};
 
   // Null if the finding is not computed (yet) or does not exist.
   template <class T>
@@ -166,5 +172,8 @@ Finding completion_finding();
 Finding exits_finding();
 Finding exit_work_finding();
 Finding contexts_finding();
+Finding block_finding();
+Finding gradients_finding();
+Finding inverse_finding();
 
 }  // namespace attnscope

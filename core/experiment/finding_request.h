@@ -54,10 +54,23 @@ struct ExitSettings {
   bool operator==(const ExitSettings&) const = default;
 };
 
+// Finding "block": the layer to study; its kind is ignored.
+struct BlockSettings {
+  Index layer = 0;
+  PartChoice part;
+  bool operator==(const BlockSettings&) const = default;
+};
+
+// Finding "gradients". position: row of the output, by default the last.
+struct GradientSettings {
+  std::optional<Index> position{};
+  bool operator==(const GradientSettings&) const = default;
+};
+
 // Settings of a finding; monostate if it has none.
 using FindingSettings =
     std::variant<std::monostate, HeadTableSettings, ErrorStudySettings, ReplacementSettings,
-                 TargetSettings, CompletionSettings, ExitSettings>;
+                 TargetSettings, CompletionSettings, ExitSettings, BlockSettings, GradientSettings>;
 
 struct FindingRequest {
   std::string id;  // Finding::id

@@ -370,6 +370,24 @@ ExperimentRun::InferenceOnly ExperimentRun::run_inference_only(const RunSpec& sp
   return result;
 }
 
+Output ExperimentRun::run_probed(const RunSpec& spec, const Probe& probe, bool gradients) {
+  const State::Sources sources = state_->current_sources(spec);
+  Trace unused_trace;
+  const PreparedRun prepared_run =
+      prepare(spec, sources.model.checkpoint, sources.contexts,
+              {.losses = false, .gradients = gradients}, !gradients, unused_trace);
+  ForwardOptions options;
+  options.trace = &unused_trace;
+  options.interventions = &spec.interventions;
+  options.keep_attention = keeps_attention(prepared_run.model.config, prepared_run.length);
+  options.keep_activations = prepared_run.keeps_activations;
+  options.exit = spec.exit;
+  options.retrieval = prepared_run.retrieval ? &*prepared_run.retrieval : nullptr;
+  options.progress = state_->progress.get();
+  options.probe = probe;
+  return attnscope::run(prepared_run.model, prepared_run.input.batch, options);
+}
+
 std::shared_ptr<const Checkpoint> ExperimentRun::checkpoint(const RunSpec& spec) const {
   return state_->models->checkpoint(spec.model);
 }

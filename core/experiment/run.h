@@ -10,6 +10,7 @@
 #include "core/base/progress.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/finding.h"
+#include "core/model/model.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
@@ -64,6 +65,10 @@ class ExperimentRun {
     Work work;
   };
   InferenceOnly run_inference_only(const RunSpec& spec);
+  // Output of a run on the CPU whose vectors pass through `probe`. The taps are recorded as in
+  // run(), so early exits compute all tokens. gradients: the tape of all layers is kept. Not
+  // available for imported tensors.
+  Output run_probed(const RunSpec& spec, const Probe& probe, bool gradients);
   // The run's checkpoint, and its datastore (null without retrieval).
   std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
   std::shared_ptr<const Store> contexts(const RunSpec& spec) const;

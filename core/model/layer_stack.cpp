@@ -30,13 +30,17 @@ Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
   Index n = 0;
   for (const Site& site : stack.sites) {
     ++n;
+    state = pass.probed(ProbePoint::LayerInput, state, site.address);
     const Pass::ActiveRows rows = stack.active_rows ? stack.active_rows(n) : std::nullopt;
     const Var new_state = pass.recorded_block(site, state, stack.source, rows);  // [n, d]
     state = stack.after_layer ? stack.after_layer(n, state, new_state) : new_state;
     pass.tap(tap_prefix(site) + "residual", state, site.address.segment);
     if (pass.options().layer_recorded) pass.options().layer_recorded(site.address.stack, n);
   }
-  return state;
+  if (stack.sites.empty()) return state;
+  Address end = stack.sites.back().address;
+  ++end.layer;
+  return pass.probed(ProbePoint::LayerInput, state, end);
 }
 
 }  // namespace attnscope

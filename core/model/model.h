@@ -10,6 +10,7 @@
 #include "core/attention/backend.h"
 #include "core/model/batch.h"
 #include "core/model/config.h"
+#include "core/model/probe.h"
 #include "core/tensor/narrow_matrix.h"
 #include "core/trace/intervention.h"
 #include "core/trace/trace.h"
@@ -90,6 +91,7 @@ struct ForwardOptions {
   Progress* progress = nullptr;  // receives the current layer
   // Called after each recorded layer of a stack, with the number of layers recorded so far.
   std::function<void(Stack stack, Index layers)> layer_recorded{};
+  Probe probe{};  // empty: none
   // Receives new values of weights that are updated without gradients (centroids), by name.
   std::map<std::string, Tensor>* adapted = nullptr;
 };

@@ -51,7 +51,18 @@ void Pass::count(Index multiply_adds) const {
 }
 
 Var Pass::norm(const Var& x, const std::string& name) const {
-  return apply_norm(model_, x, name);
+  const Var input = probed(ProbePoint::NormInput, x, name);
+  return probed(ProbePoint::NormOutput, apply_norm(model_, input, name), name);
+}
+
+Var Pass::probed(ProbePoint point, const Var& x, std::string_view name) const {
+  if (!options_.probe) return x;
+  return options_.probe({.point = point, .pass = *this, .name = name}, x);
+}
+
+Var Pass::probed(ProbePoint point, const Var& x, const Address& address) const {
+  if (!options_.probe) return x;
+  return options_.probe({.point = point, .pass = *this, .address = address}, x);
 }
 
 Var Pass::dropout(const Var& x) {
@@ -163,10 +174,12 @@ Var Pass::apply_residual(const Site& site, const char* block, const Var& x, cons
 // Residual connection around function(x), followed by the norm in post-norm models.
 Var Pass::sublayer(const Site& site, const char* norm_name, const char* block, const char* tap_name,
                    const Var& x, const std::function<Var(const Var&)>& function) {
-  const Var output = dropout(function(x));  // [n, d]
+  const std::string name = site.prefix + block;
+  const Var output = probed(ProbePoint::BlockOutput, dropout(function(x)), name);  // [n, d]
   tap(tap_prefix(site) + tap_name, output, site.address.segment);
   const Var sum = apply_residual(site, block, x, output);
-  return config().pre_norm ? sum : norm(sum, site.prefix + norm_name);
+  return probed(ProbePoint::BlockSum, config().pre_norm ? sum : norm(sum, site.prefix + norm_name),
+                name);
 }
 
 Var Pass::self_attention(const Site& site, const Var& x) {
@@ -231,11 +244,14 @@ Var Pass::apply_feed_forward(const Var& input, const std::string& block, bool is
     if (options.gate_offset != 0) {
       hidden = add(hidden, Tensor::full({1}, static_cast<float>(options.gate_offset)));
     }
-    gate = shifted(gate, join + "bias_hidden");
+    gate = probed(ProbePoint::FeedForwardGate, shifted(gate, join + "bias_hidden"), block);
+    hidden = probed(ProbePoint::FeedForwardValue, hidden, block);
     hidden = multiply(activation(config().activation).apply(gate), hidden);
   } else {
-    hidden = activation(config().activation).apply(shifted(hidden, join + "bias_hidden"));
+    hidden = probed(ProbePoint::FeedForwardValue, shifted(hidden, join + "bias_hidden"), block);
+    hidden = activation(config().activation).apply(hidden);
   }
+  hidden = probed(ProbePoint::FeedForwardHidden, hidden, block);
   hidden = convolved(shifted(hidden, join + "bias_out"), "out_kernel");
   return linear(hidden, prefix + "w_out", prefix + "b_out");  // [n, d]
 }
@@ -306,11 +322,14 @@ std::function<Trace()> Pass::layer_computation(const Site& site, const Var& x, c
 
 // x + Attn(x) + FF(x).
 Var Pass::parallel_branches(const Site& site, const Var& x, const Var& attended) {
-  const Var attention_output = dropout(attended);
+  const std::string prefix = site.prefix;
+  const Var attention_output = probed(ProbePoint::BlockOutput, dropout(attended), prefix + "attn");
   tap(tap_prefix(site) + "attention", attention_output, site.address.segment);
-  const Var feed_forward_output = dropout(feed_forward(site, x));
+  const Var feed_forward_output =
+      probed(ProbePoint::BlockOutput, dropout(feed_forward(site, x)), prefix + "ffn");
   tap(tap_prefix(site) + "feed_forward", feed_forward_output, site.address.segment);
-  return add(x, add(attention_output, feed_forward_output));
+  return probed(ProbePoint::BlockSum, add(x, add(attention_output, feed_forward_output)),
+                prefix + "ffn");
 }
 
 Var Pass::final_norm(const Var& x, const std::string& stack) {

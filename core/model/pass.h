@@ -38,6 +38,9 @@ class Pass {
   // Adds to the count of ForwardOptions::work.
   void count(Index multiply_adds) const;
   Var norm(const Var& x, const std::string& name) const;
+  // The vectors that ForwardOptions::probe returns for x; x itself without a probe.
+  Var probed(ProbePoint point, const Var& x, std::string_view name = {}) const;
+  Var probed(ProbePoint point, const Var& x, const Address& address) const;
   Var dropout(const Var& x);
   // x plus the scalar weight of this name, or x if the model has none.
   Var shifted(const Var& x, const std::string& name) const;

@@ -28,6 +28,7 @@ View alignment_view();
 View trajectory_view();
 View retrieval_view();
 View architecture_view();
+View block_view();
 View flow_view();
 
 }  // namespace attnscope

@@ -114,7 +114,8 @@ Output run_recurrent(Pass& pass, const Batch& batch) {
   const Index width = pass.config().width, items = pass.batch();
   const Var x = pass.dropout(pass.embed(batch.ids, ""));  // [n, d]
   pass.tap("embed", x);
-  const SubSteps sub_steps = Recurrence(pass).run(pass.sequences(x));
+  const Var inputs = pass.probed(ProbePoint::LayerInput, x, Address{});
+  const SubSteps sub_steps = Recurrence(pass).run(pass.sequences(inputs));
   record_sub_steps(pass, sub_steps);
   std::vector<Var> states;
   for (const Var& state : sub_steps.states) states.push_back(reshape(state, {items, 1, width}));

@@ -70,11 +70,16 @@ Output run_rnn(Pass& pass, const Batch& batch) {
   const auto vectors = [&](const IntTensor& ids) {
     return pass.dropout(embed_tokens(pass.model(), ids));
   };
-  const auto [h, start] = encode_source_states(pass, vectors(batch.source));
-  const Var s = GruCell(pass, "decoder.rnn.").states(vectors(batch.ids), start);  // [B, L, d]
+  const Address source{.stack = Stack::Encoder}, source_states{.stack = Stack::Encoder, .layer = 1};
+  auto [h, start] = encode_source_states(
+      pass, pass.probed(ProbePoint::LayerInput, vectors(batch.source), source));
+  h = pass.probed(ProbePoint::LayerInput, h, source_states);
+  const Var target = pass.probed(ProbePoint::LayerInput, vectors(batch.ids), Address{});
+  const Var s = GruCell(pass, "decoder.rnn.").states(target, start);  // [B, L, d]
   Var o = s;
   if (has_score(config.architecture.values)) {
-    const Var concatenated = concat({attend_to_encoder(pass, s, h), s}, 2);  // [B, L, 2 d]
+    const Var context = pass.probed(ProbePoint::BlockOutput, attend_to_encoder(pass, s, h), "attn");
+    const Var concatenated = concat({context, s}, 2);  // [B, L, 2 d]
     o = tanh(add(matmul(concatenated, pass.weight("combine.w")), pass.weight("combine.b")));
   }
   const Var rows = reshape(o, {items * o.dim(1), width});  // [n, d]

@@ -6,6 +6,7 @@
 //   backward  x2 -= FF(norm(x1)),     x1 -= Attn(norm(x2)), layer by layer from the last, with a
 //             tape for one layer at a time
 #include <algorithm>
+#include <ranges>
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
@@ -55,13 +56,39 @@ Var apply_feed_forward(Pass& pass, const Site& site, const Var& x1) {
   return pass.dropout(concat(parts, 0));
 }
 
-Streams layer_forward(Pass& pass, const Site& site, const Streams& in) {
-  const Var attention_output = apply_attention(pass, site, in.x2);
+Streams probed(const Pass& pass, ProbePoint point, const Streams& streams, const Address& address) {
+  const Var x1 = pass.probed(point, streams.x1, address);
+  return {x1, pass.probed(point, streams.x2, address)};
+}
+
+Streams layer_forward(Pass& pass, const Site& site, const Streams& input) {
+  const Streams in = probed(pass, ProbePoint::LayerInput, input, site.address);
+  const std::string attn = site.prefix + "attn", ffn = site.prefix + "ffn";
+  const Var attention_output =
+      pass.probed(ProbePoint::BlockOutput, apply_attention(pass, site, in.x2), attn);
   pass.tap(tap_prefix(site) + "attention", attention_output);
-  const Var x1 = add(in.x1, attention_output);
-  const Var ffn_output = apply_feed_forward(pass, site, x1);
+  const Var x1 = pass.probed(ProbePoint::BlockSum, add(in.x1, attention_output), attn);
+  const Var ffn_output =
+      pass.probed(ProbePoint::BlockOutput, apply_feed_forward(pass, site, x1), ffn);
   pass.tap(tap_prefix(site) + "feed_forward", ffn_output);
-  return pass.is_off(site.address.layer) ? in : Streams{x1, add(in.x2, ffn_output)};
+  const Var x2 = pass.probed(ProbePoint::BlockSum, add(in.x2, ffn_output), ffn);
+  return pass.is_off(site.address.layer) ? in : Streams{x1, x2};
+}
+
+// Inverts the layers from the last, and passes the recomputed streams before each to the probe.
+void probe_inverse(const Pass& pass, const LayerStack& stack, const Streams& end) {
+  ForwardOptions options = pass.options();
+  options.trace = nullptr;
+  options.probe = {};
+  Pass untraced_pass(pass.model(), options, pass.batch());
+  Streams streams{Var(end.x1.value()), Var(end.x2.value())};
+  for (const Site& site : stack.sites | std::views::reverse) {
+    if (!pass.is_off(site.address.layer)) {
+      streams.x2 = subtract(streams.x2, apply_feed_forward(untraced_pass, site, streams.x1));
+      streams.x1 = subtract(streams.x1, apply_attention(untraced_pass, site, streams.x2));
+    }
+    probed(pass, ProbePoint::RecomputedInput, streams, site.address);
+  }
 }
 
 // Combines the streams: mean [n, d], or both [n, 2 d].
@@ -185,8 +212,9 @@ Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
 }
 
 Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
-  // Retrieval and the losses that layers add (span penalties) need the tape of all layers.
-  const bool needs_tape = pass.layers_add_losses() || pass.options().retrieval;
+  // Retrieval, probes and the losses that layers add (span penalties) need the tape of all layers.
+  const bool needs_tape =
+      pass.layers_add_losses() || pass.options().retrieval || pass.options().probe;
   if (requires_tape("reversible", all_weights(pass, x)) && !needs_tape) {
     return run_without_tape(pass, stack, x);
   }
@@ -194,6 +222,12 @@ Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
   for (const Site& site : stack.sites) {
     streams = layer_forward(pass, site, streams);
     tap_residual(pass, site, streams);
+  }
+  if (pass.options().probe) {
+    Address end = stack.sites.back().address;
+    ++end.layer;
+    streams = probed(pass, ProbePoint::LayerInput, streams, end);
+    probe_inverse(pass, stack, streams);
   }
   return read_streams(pass, streams);
 }

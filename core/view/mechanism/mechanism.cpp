@@ -145,7 +145,8 @@ const std::vector<Mechanism>& mechanisms() {
       capsules_mechanism(),    settling_mechanism(), approximation_mechanism(),
       recurrence_mechanism(),  errors_mechanism(),   generated_mechanism(),
       convolution_mechanism(), edges_mechanism(),    rules_mechanism(),
-      paths_mechanism(),       replaced_mechanism(), lookup_mechanism()};
+      paths_mechanism(),       replaced_mechanism(), lookup_mechanism(),
+      sharing_mechanism()};
   return list;
 }
 

@@ -22,5 +22,6 @@ Mechanism rules_mechanism();  // last, because it fits every head
 Mechanism paths_mechanism();
 Mechanism replaced_mechanism();
 Mechanism lookup_mechanism();
+Mechanism sharing_mechanism();
 
 }  // namespace attnscope
