@@ -14,8 +14,6 @@ AttentionSizes attention_sizes(const Trace& trace, const AttentionTap& tap) {
                        .head_size = config.head_size};
   const auto remembered = static_cast<Index>(tap.remembered.size());
   const bool is_cross = tap.address.kind == AttentionKind::Cross;
-  // Cross-attention has a key head for each head.
-  if (is_cross) sizes.key_heads = config.heads;
   sizes.projected_keys = is_cross ? tap.keys() : tap.queries() + remembered;
   for (const AttentionTap& group : trace.attention) {
     Address address = group.address;
