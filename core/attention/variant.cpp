@@ -10,6 +10,7 @@
 #include "core/base/find_by_id.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/position/offsets.h"
 
 namespace attnscope {
 
@@ -36,6 +37,7 @@ const std::vector<Variant>& variants() {
       blockwise_variant(),
       image_1d_variant(),
       image_2d_variant(),
+      swin_variant(),
       custom_variant(),
       graph_variant(),
       // Content-based patterns.
@@ -111,6 +113,10 @@ std::string combination_refusal(const Variant& variant, const Encoding& encoding
   if (variant.encodings.relative_only && encoding.absolute) {
     return "position.type: expected a relative encoding or none, found " + encoding.id + " (" +
            encoding.id + " has absolute positions, unlike the memory of " + variant.id + ")";
+  }
+  if (replaces_positions(encoding.id) && variant.id == "adaptive_span") {
+    return "position.type: expected an encoding that keeps distances in the sequence, found " +
+           encoding.id + " (" + variant.label + " weighs keys by these distances)";
   }
   const VariantEncodings& accepted = variant.encodings;
   if (!is_pair_encoding(encoding) || accepted.accepts_pairs(values)) return {};

@@ -194,17 +194,24 @@ HeadScope for_all_heads() {
           }};
 }
 
+namespace {
+
+// Sets the parameters that the size of the model's images determines.
+void set_model_image_sizes(Values& values, const Info& info, const ModelConfig& config) {
+  const InputKind& input = input_kind(config.input.id);
+  if (!input.pattern_size) return;
+  set_image_sizes(values, info.parameters, input.pattern_size(config.input.values, "width"),
+                  input.pattern_size(config.input.values, "height"), true);
+}
+
+}  // namespace
+
 CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
                                 const Variant& selected, const ModelConfig& stored, Index tokens,
                                 const Values& given, KeptSettings kept) {
   Preparation prepared = prepared_for(current, selected, stored, tokens, kept);
   Choice choice{selected.id, illustrative_values(selected.parameters, prepared.length)};
-  const InputKind& input = input_kind(stored.input.id);
-  if (input.pattern_size) {
-    set_image_sizes(choice.values, selected.parameters,
-                    input.pattern_size(stored.input.values, "width"),
-                    input.pattern_size(stored.input.values, "height"), true);
-  }
+  set_model_image_sizes(choice.values, selected, stored);
   replace_values(choice.values, given);
   return prepend_changes(std::move(prepared.implied),
                          select_variant(prepared.viewed, heads, choice, stored, tokens));
@@ -222,6 +229,7 @@ CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
                                  const Encoding& selected, const ModelConfig& stored, Index tokens,
                                  const Values& given) {
   Choice choice{selected.id, illustrative_values(selected.parameters, tokens)};
+  set_model_image_sizes(choice.values, selected, stored);
   replace_values(choice.values, given);
   return select_encoding(current, heads, choice, stored, tokens);
 }

@@ -7,6 +7,7 @@
 #include "core/input/image_file.h"
 #include "core/input/input_file.h"
 #include "core/model/architecture.h"
+#include "core/model/global_tokens.h"
 #include "core/model/id_label.h"
 #include "core/model/input_kind.h"
 
@@ -226,8 +227,16 @@ std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoi
                     std::to_string(max_tokens) + " are used");
     tokens.resize(static_cast<std::size_t>(max_tokens));
   }
-  const bool has_segments = config.segment > 0;
-  truncate(tokens, has_segments ? kMaxExtendedTokens : config.context, spec.overlong, notes);
+  const bool has_segments = config.segment > 0, has_ids = !spec.ids.empty();
+  const Index global = has_ids ? 0 : global_tokens(config);  // ids are the model's whole input
+  const Index limit = has_segments ? kMaxExtendedTokens : config.context - global;
+  truncate(tokens, limit, spec.overlong, notes);
+  for (Index n = 0; n < global; ++n) {
+    TraceToken token =
+        trace_token(first_global_id(config) + static_cast<std::int32_t>(n), checkpoint);
+    token.special = true;
+    tokens.insert(tokens.begin() + n, std::move(token));
+  }
   return tokens;
 }
 

@@ -20,14 +20,13 @@ constexpr Index kMaxHeads = 1024;
 
 const std::vector<std::string> kNorms = {"layer", "rms", "none"};  // in the order of Norm
 
-// Reads a variant. The image size determines missing pattern parameters.
-Choice read_variant(JsonObject& object, const ModelConfig& config) {
-  const std::string path = object.path_of("variant");
-  const Json& json = object.any("variant");
+// Adds the parameters that the image size determines.
+Json with_image_sizes(const Json& json, const std::string& path,
+                      const std::vector<Parameter>& parameters, const ModelConfig& config) {
   const InputKind& input = input_kind(config.input.id);
-  if (!input.pattern_size) return variant_from_json(json, path);
+  if (!input.pattern_size) return json;
   Json full_json = json;
-  for (const Parameter& parameter : variant(type_of(json, path)).parameters) {
+  for (const Parameter& parameter : parameters) {
     if (parameter.scope.image.empty()) continue;
     const Index size = input.pattern_size(config.input.values, parameter.scope.image);
     if (!full_json.contains(parameter.key)) full_json[parameter.key] = size;
@@ -37,7 +36,21 @@ Choice read_variant(JsonObject& object, const ModelConfig& config) {
                        std::to_string(size) + ", found " + shortened(full_json[parameter.key]));
     }
   }
-  return variant_from_json(full_json, path);
+  return full_json;
+}
+
+Choice read_variant(JsonObject& object, const ModelConfig& config) {
+  const std::string path = object.path_of("variant");
+  const Json& json = object.any("variant");
+  const std::vector<Parameter>& parameters = variant(type_of(json, path)).parameters;
+  return variant_from_json(with_image_sizes(json, path, parameters, config), path);
+}
+
+Choice read_encoding(JsonObject& object, const ModelConfig& config) {
+  const std::string path = object.path_of("position");
+  const Json& json = object.any("position");
+  const std::vector<Parameter>& parameters = encoding(type_of(json, path)).parameters;
+  return encoding_from_json(with_image_sizes(json, path, parameters, config), path);
 }
 
 std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::string& path,
@@ -50,7 +63,7 @@ std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::strin
     group.heads = object.integer("heads", 1, kMaxHeads);
     if (object.has("variant")) group.variant = read_variant(object, config);
     if (object.has("position")) {
-      group.encoding = encoding_from_json(object.any("position"), object.path_of("position"));
+      group.encoding = read_encoding(object, config);
     }
     object.finish();
     groups.push_back(std::move(group));
@@ -63,7 +76,7 @@ void read_groups(JsonObject& object, ModelConfig& config) {
     Choice variant = default_variant(), encoding = default_encoding();
     if (object.has("variant")) variant = read_variant(object, config);
     if (object.has("position")) {
-      encoding = encoding_from_json(object.any("position"), object.path_of("position"));
+      encoding = read_encoding(object, config);
     }
     config.groups = uniform_groups(config, variant, encoding);
     return;

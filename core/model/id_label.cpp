@@ -1,5 +1,6 @@
 #include "core/model/id_label.h"
 
+#include "core/model/global_tokens.h"
 #include "core/model/input_kind.h"
 
 namespace attnscope {
@@ -13,6 +14,9 @@ std::string id_label(const ModelConfig* config, std::int32_t id) {
   }
   if (config != nullptr && !input_kind(config->input.id).is_text && id >= 0) {
     return id == config->input.values.integer("levels") ? kBoundary : number;
+  }
+  if (config != nullptr && global_tokens(*config) > 0 && id >= first_global_id(*config)) {
+    return "[g" + std::to_string(id - first_global_id(*config) + 1) + "]";
   }
   const auto is_id_of = [&](const char* key) {
     const Values& values = config->architecture.values;

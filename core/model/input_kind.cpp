@@ -4,8 +4,11 @@
 
 namespace attnscope {
 
+InputKind global_text_input();  // global_text_input.cpp
+
 const std::vector<InputKind>& input_kinds() {
-  static const std::vector<InputKind> list{text_input(), image_input(), patches_input()};
+  static const std::vector<InputKind> list{text_input(), global_text_input(), image_input(),
+                                           patches_input()};
   return list;
 }
 

@@ -19,10 +19,12 @@ const std::vector<Encoding>& encodings() {
       alibi_encoding(),
       t5_encoding(),
       relative_bias_encoding(),
+      relative_bias_2d_encoding(),
       // Relative vectors.
       shaw_encoding(),
       transformer_xl_encoding(),
       deberta_encoding(),
+      global_local_encoding(),
       // Factor by distance.
       relative_factor_encoding(),
       distance_aware_encoding(),

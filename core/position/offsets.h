@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "core/base/parameter.h"
+#include "core/part/choice.h"
 #include "core/part/part.h"
 
 namespace attnscope {
@@ -28,6 +30,33 @@ OffsetIndexPtr distance_index(Index max_distance);
 
 // Parameter "clip": largest distance with a separate `item` ("number", "vector").
 Parameter clip_parameter(const std::string& item);
+
+// Offset between two pixels of an image that is read row by row.
+struct ImageOffset {
+  Index rows = 0, columns = 0;
+};
+// Replaces the positions p of a part by 2 width floor(p / width) + p mod width, so that an offset
+// determines its rows and columns.
+void use_image_positions(Part& part, Index width);
+// Image width by which an encoding replaces the positions; 0: it does not.
+Index width_of_image_positions(const Choice& encoding);
+// Rows and columns of an offset between such positions.
+ImageOffset image_offset(Index offset, Index width);
+
+// Replaces the positions of a part by codes such that the offset of a pair tells which of its
+// positions are global (below `global`). Returns the number of positions, for global_pair().
+Index use_global_positions(Part& part, Index global);
+// Kinds of a pair, and the offset between its positions.
+struct GlobalPair {
+  bool is_query_global = false, is_key_global = false;
+  Index offset = 0;
+};
+GlobalPair global_pair(Index offset, Index count);
+
+// True if the encoding replaces the positions of a part by codes.
+bool replaces_positions(std::string_view encoding);
+// Position in the sequence of a code in pos_q or pos_k of a part with this encoding.
+Index sequence_position(const Choice& encoding, const PartRules& rules, Index code);
 
 // Entry n of part.pos_q or pos_k; an empty list means 0, 1, ...
 Index position_at(const std::vector<std::int32_t>& positions, Index n);

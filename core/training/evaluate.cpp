@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/stop.h"
+#include "core/model/global_tokens.h"
 #include "core/training/masking.h"
 
 namespace attnscope {
@@ -98,7 +99,8 @@ void read_masked(const Model& model, const std::vector<std::int32_t>& tokens, In
                  const ForwardOptions& options, Evaluation& evaluation) {
   constexpr std::uint64_t kSeed = 1;
   const Index count = static_cast<Index>(tokens.size());
-  length = std::min(length > 0 ? length : model.config.context, count);
+  const Index longest = model.config.context - global_tokens(model.config);
+  length = std::min(length > 0 ? length : longest, count);
   Random random(kSeed);
   for (Index first = 0; first < count; first += length) {
     const Index window_size = std::min(length, count - first);
@@ -106,6 +108,7 @@ void read_masked(const Model& model, const std::vector<std::int32_t>& tokens, In
     batch.ids = IntTensor({1, window_size});
     batch.targets = IntTensor({1, window_size});
     mask_tokens(tokens.data() + first, model_masking(model.config), random, 0, batch);
+    batch = with_global_tokens(batch, model.config);
     const IntTensor targets = batch.targets;
     batch.targets = IntTensor();
     add_batch(model, batch, targets, options, evaluation);

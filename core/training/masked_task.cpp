@@ -1,7 +1,8 @@
 // Text files with masked tokens, predicted from the tokens on both sides. The mask token has the
-// last id, after the tokens learned from the text.
+// id after the tokens learned from the text; global tokens follow.
 #include "core/base/error.h"
 #include "core/base/stop.h"
+#include "core/model/global_tokens.h"
 #include "core/training/masking.h"
 #include "core/training/stream.h"
 #include "core/training/tally.h"
@@ -22,7 +23,7 @@ class MaskedTask final : public TextualTask {
       : TextualTask(std::move(tokenizer)),
         config_(config(plan.model)),
         seed_(derived_seed(plan.seed, kMaskSeed)),
-        length_(sequence_length(plan)),
+        length_(sequence_length(plan) - global_tokens(plan.model)),
         sample_size_(plan.score_batches * plan.batch),
         stream_(encode_texts(texts.training, *tokenizer_), length_, plan.seed),
         held_out_(encode_texts(texts.held_out, *tokenizer_)) {}
@@ -30,7 +31,7 @@ class MaskedTask final : public TextualTask {
   ModelConfig config(const ModelConfig& planned) const override {
     ModelConfig config = TextualTask::config(planned);
     config.architecture.values.set("mask", config.vocabulary);
-    config.vocabulary += kMaskIds;
+    config.vocabulary += kMaskIds + global_tokens(planned);
     return config;
   }
 
@@ -43,7 +44,7 @@ class MaskedTask final : public TextualTask {
       Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
       mask_tokens(unmasked.data() + b * length_, model_masking(config_), random, b, batch);
     }
-    return batch;
+    return with_global_tokens(batch, config_);
   }
 
   Score score(const Checkpoint& checkpoint, bool use_all) const override {
@@ -63,6 +64,7 @@ class MaskedTask final : public TextualTask {
       for (Index b = 0; b < count; ++b) {
         mask_tokens(unmasked.data() + b * length, model_masking(config_), random, b, batch);
       }
+      batch = with_global_tokens(batch, config_);
       ForwardOptions options;
       tally.add(forward(checkpoint.model, batch.ids, options).value(), batch.targets);
       check_stop();
@@ -80,15 +82,20 @@ class MaskedTask final : public TextualTask {
 
 void check_masked(const TrainingPlan& plan) {
   const Masking masking = model_masking(plan.model);
-  if (masking.mask + kMaskIds == plan.model.vocabulary) return;
+  if (sequence_length(plan) <= global_tokens(plan.model)) {
+    throw InputError("sequence: expected more than the " +
+                     std::to_string(global_tokens(plan.model)) + " global tokens, found " +
+                     std::to_string(sequence_length(plan)));
+  }
+  if (masking.mask + kMaskIds == masking.vocabulary) return;
   throw InputError("model.architecture.mask: expected the last id, " +
-                   std::to_string(plan.model.vocabulary - kMaskIds) +
+                   std::to_string(masking.vocabulary - kMaskIds) +
                    " (not a token of the text), found " + std::to_string(masking.mask));
 }
 
 std::unique_ptr<Task> make_masked(const TrainingPlan& plan) {
   const Texts texts = read_texts(plan);
-  auto tokenizer = make_tokenizer(plan, texts, kMaskIds);
+  auto tokenizer = make_tokenizer(plan, texts, kMaskIds + global_tokens(plan.model));
   return std::make_unique<MaskedTask>(plan, texts, std::move(tokenizer));
 }
 

@@ -1,6 +1,7 @@
 #include "core/training/masking.h"
 
 #include "core/base/error.h"
+#include "core/model/global_tokens.h"
 
 namespace attnscope {
 
@@ -10,7 +11,7 @@ Masking model_masking(const ModelConfig& config) {
     throw InputError("model.architecture.mask: expected the id of the mask, found none");
   }
   return {values.real("masked"), static_cast<std::int32_t>(values.integer("mask")),
-          config.vocabulary};
+          static_cast<Index>(first_global_id(config))};
 }
 
 void mask_tokens(const std::int32_t* ids, const Masking& masking, Random& random, Index row,

@@ -10,7 +10,7 @@ namespace attnscope {
 struct Masking {
   double fraction = 0;    // fraction of positions that are predicted
   std::int32_t mask = 0;  // id of the mask token
-  Index vocabulary = 0;   // number of ids, including the mask token
+  Index vocabulary = 0;   // number of ids, including the mask token, but not global tokens
 };
 
 Masking model_masking(const ModelConfig& config);  // InputError if there is no mask token

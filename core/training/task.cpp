@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/find_by_id.h"
+#include "core/model/global_tokens.h"
 
 namespace attnscope {
 namespace {
@@ -53,7 +54,8 @@ void check_model(const TaskInfo& task, const ModelConfig& model) {
                      model_architecture.id + ", which reads " +
                      describe_input(model_architecture.reads));
   }
-  if (model.input.id != task.input) {
+  const bool has_global_text = task.masks_tokens && global_tokens(model) > 0;
+  if (model.input.id != task.input && !has_global_text) {
     throw InputError("model.input: expected " + task.input + " for the task \"" + task.id +
                      "\", found " + model.input.id);
   }

@@ -144,12 +144,15 @@ bool has_picture(const State& s) {
 void set_grid(State& s, Index width, Index height) {
   s.session.edit().run.tensors.width = width;
   s.session.edit().run.tensors.height = height;
-  const auto adapt_sizes = [&](std::optional<Choice>& choice) {
-    if (!choice) return;
-    set_image_sizes(choice->values, variant(choice->id).parameters, width, height, true);
+  const auto adapt_sizes = [&](std::optional<Choice>& choice, const auto& info) {
+    if (choice) set_image_sizes(choice->values, info(choice->id).parameters, width, height, true);
   };
-  adapt_sizes(s.session.edit().run.variant);
-  for (GroupChoice& group : s.session.edit().run.groups) adapt_sizes(group.variant);
+  const auto adapt_choices = [&](auto& choices) {
+    adapt_sizes(choices.variant, variant);
+    adapt_sizes(choices.encoding, encoding);
+  };
+  adapt_choices(s.session.edit().run);
+  for (GroupChoice& group : s.session.edit().run.groups) adapt_choices(group);
   s.session.edit().view.pinned_query = s.session.edit().view.pinned_key = -1;
   show_all(s.session.edit().view);
   s.notify("Grid: " + std::to_string(width) + " × " + std::to_string(height));

@@ -42,6 +42,8 @@ Pattern etc_pattern(const PatternInput& in) {
   const Index keys = in.keys;
   const std::vector<Index>* segments =
       in.values.has("segments") ? &in.values.get<std::vector<Index>>("segments") : nullptr;
+  const std::string& hard = in.values.choice("hard");
+  const bool masks_g2l = segments && hard != "l2g", masks_l2g = segments && hard != "g2l";
   std::vector<std::vector<Index>> members(static_cast<std::size_t>(segments ? global : 0));
   if (segments) {
     for (std::size_t n = 0; n < segments->size(); ++n) {
@@ -55,13 +57,13 @@ Pattern etc_pattern(const PatternInput& in) {
                     [&](PatternBuilder& rows, Index, Index i) {
                       if (i < global) {
                         rows.add(0, 0, global);
-                        if (!segments) return rows.add(1, global, keys);
+                        if (!masks_g2l) return rows.add(1, global, keys);
                         for (const Index j : members[static_cast<std::size_t>(i)]) {
                           rows.add_column(1, j);
                         }
                         return;
                       }
-                      if (segments) {
+                      if (masks_l2g) {
                         rows.add_column(2, (*segments)[static_cast<std::size_t>(i - global)]);
                       } else {
                         rows.add(2, 0, global);
@@ -94,8 +96,8 @@ Variant etc_variant() {
       "The first n_g positions are a global input that summarises the long input after it. Long "
       "tokens see their neighbours and the global tokens; with segments, a long token sees only "
       "the global token of its own sentence or paragraph, which reflects the structure of the "
-      "text. In the paper, global tokens are auxiliary tokens outside the text; here they are its "
-      "first n_g tokens.";
+      "text. In the paper, global tokens are auxiliary tokens outside the text: so they are in a "
+      "model with the input global_text. In other models they are the first n_g tokens.";
   v.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
   v.complexity = "O(n_g·L·d + L·w·d)";
   v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
@@ -129,6 +131,13 @@ Variant etc_variant() {
        .kind = Parameter::Kind::Choice,
        .initial = std::string("list"),
        .choices = {{"list", "List"}, {"sentences", "Sentences", true}}},
+      {.key = "hard",
+       .symbol = "",
+       .label = "Hard masks",
+       .help = "Direction that segments restrict: global to long, long to global, or both.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("both"),
+       .choices = {{"both", "Both"}, {"g2l", "Global to long"}, {"l2g", "Long to global"}}},
       {.key = "segments",
        .symbol = "",
        .label = "Segments",

@@ -10,6 +10,7 @@ Variant local_variant();
 Variant block_local_variant();
 Variant image_1d_variant();
 Variant image_2d_variant();
+Variant swin_variant();
 Variant strided_variant();
 Variant fixed_variant();
 Variant blockwise_variant();

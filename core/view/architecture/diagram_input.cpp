@@ -79,7 +79,7 @@ std::optional<DiagramPart> position_part(const DiagramSource& source,
 void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                DiagramColumn& column) {
   if (source.architecture.reads == Reads::Trajectories) return add_trajectory(source, column);
-  const bool pixels = source.config.input.id != "text";
+  const bool pixels = !input_kind(source.config.input.id).is_text;
   const bool has_patches = input_kind(source.config.input.id).uses_patches;
   const bool has_encoder = source.architecture.has_encoder;
   if (pixels) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/figure/plain_text.h"
+#include "core/model/input_kind.h"
 #include "core/model/output_softmax.h"
 #include "core/model/retrieval.h"
 #include "core/view/architecture/diagram_source.h"
@@ -74,13 +75,14 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
   if (softmax.title) p.help = first_sentence(softmax.summary);
   p.parameters = source.count("output.") - source.count("output.transform.");
   column.rows.push_back(row_of(p));
+  const bool is_text = input_kind(source.config.input.id).is_text;
   DiagramPart end{DiagramPart::Kind::Words, acts                                   ? "Next action"
                                             : predicts_masked_tokens(source.trace) ? "Masked token"
-                                            : source.config.input.id != "text"     ? "Next pixel"
-                                                                                   : "Next token"};
+                                            : is_text                              ? "Next token"
+                                                                                   : "Next pixel"};
   end.help = "Softmax of the logits gives probabilities.";
-  if (!acts && source.config.input.id == "text") end.notes = prediction(source);
-  end.view = source.config.input.id != "text" ? "image" : p.view;
+  if (!acts && is_text) end.notes = prediction(source);
+  end.view = is_text ? p.view : "image";
   column.rows.push_back(row_of(end));
   if (source.session.run.retrieval) column.rows.back().left = retrieval_part(source);
 }

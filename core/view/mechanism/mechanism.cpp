@@ -141,11 +141,10 @@ Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
 
 const std::vector<Mechanism>& mechanisms() {
   static const std::vector<Mechanism> list{
-      lsh_mechanism(),         routing_mechanism(),  sinkhorn_mechanism(),
-      capsules_mechanism(),    settling_mechanism(), approximation_mechanism(),
-      recurrence_mechanism(),  errors_mechanism(),   generated_mechanism(),
-      convolution_mechanism(), edges_mechanism(),    rules_mechanism(),
-      paths_mechanism(),       replaced_mechanism(), lookup_mechanism(),
+      lsh_mechanism(),     routing_mechanism(),   sinkhorn_mechanism(),      capsules_mechanism(),
+      windows_mechanism(), settling_mechanism(),  approximation_mechanism(), recurrence_mechanism(),
+      errors_mechanism(),  generated_mechanism(), convolution_mechanism(),   edges_mechanism(),
+      rules_mechanism(),   paths_mechanism(),     replaced_mechanism(),      lookup_mechanism(),
       sharing_mechanism()};
   return list;
 }

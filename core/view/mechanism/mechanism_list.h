@@ -9,6 +9,7 @@ Mechanism lsh_mechanism();
 Mechanism routing_mechanism();
 Mechanism sinkhorn_mechanism();
 Mechanism capsules_mechanism();
+Mechanism windows_mechanism();
 Mechanism approximation_mechanism();
 Mechanism recurrence_mechanism();
 Mechanism settling_mechanism();

@@ -5,6 +5,7 @@
 #include "core/analysis/memory_use.h"
 #include "core/analysis/row.h"
 #include "core/model/config.h"
+#include "core/position/offsets.h"
 #include "core/view/parts/token_axis.h"
 
 namespace attnscope {
@@ -77,14 +78,16 @@ std::string key_label(const Trace& trace, const AttentionTap& tap, Index key) {
 Index query_position(const AttentionTap& tap, Index query) {
   const PartSettings* part = tap.settings();
   if (part == nullptr || part->pos_q.empty()) return query;
-  return part->pos_q[static_cast<std::size_t>(query)];
+  return sequence_position(tap.encoding, *part, part->pos_q[static_cast<std::size_t>(query)]);
 }
 
 Index key_position(const AttentionTap& tap, Index head, Index key) {
   const PartSettings* part = tap.settings();
   if (part == nullptr || part->pos_k.empty()) return key;
   const bool differs_by_head = static_cast<Index>(part->pos_k.size()) > tap.keys();
-  return part->pos_k[static_cast<std::size_t>((differs_by_head ? head * tap.keys() : 0) + key)];
+  return sequence_position(
+      tap.encoding, *part,
+      part->pos_k[static_cast<std::size_t>((differs_by_head ? head * tap.keys() : 0) + key)]);
 }
 
 }  // namespace attnscope

@@ -91,8 +91,8 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
     box.height = std::min(box.height, box.width - bar_width);
     box.x += (outer.width - box.width) / 2;
   }
-  ChartAxis y_axis{.least = -0.5,
-                   .most = static_cast<double>(panel.cells.dim(0)) - 0.5,
+  ChartAxis y_axis{.least = panel.first_row - 0.5,
+                   .most = panel.first_row + static_cast<double>(panel.cells.dim(0)) - 0.5,
                    .titles = candidates(panel.row_label),
                    .whole = true,
                    .down = true};
@@ -107,14 +107,15 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
   label_unused(page, unused_region(chart, panel));
   const std::optional<Point>& p = page.input().interaction.pointer;
   if (!p || !chart.plot.contains(*p)) return;
-  const auto row = static_cast<Index>(std::lround(chart.value_y(p->y)));
+  const auto row = static_cast<Index>(std::lround(chart.value_y(p->y) - panel.first_row));
   const auto column = static_cast<Index>(std::lround(chart.value_x(p->x) - panel.first));
   if (row < 0 || row >= panel.cells.dim(0) || column < 0 || column >= panel.cells.dim(1)) return;
   if (std::isnan(panel.cells(row, column))) return;
   const double x = static_cast<double>(column) + panel.first;
-  draw_value(page, chart, {x, static_cast<double>(row)},
-             panel.row_label + " " + std::to_string(row) + ", " + short_x_label(panel) + " " +
-                 fixed(x, 0) + ": " + brief(static_cast<double>(panel.cells(row, column))));
+  const double y = static_cast<double>(row) + panel.first_row;
+  draw_value(page, chart, {x, y},
+             panel.row_label + " " + fixed(y, 0) + ", " + short_x_label(panel) + " " + fixed(x, 0) +
+                 ": " + brief(static_cast<double>(panel.cells(row, column))));
 }
 
 // Labels the nearest curve with its value at the pointer.
@@ -268,7 +269,7 @@ ViewData data(const ViewInput& input) {
   for (const PositionPanel& panel : content.panels) {
     ViewData::Matrix matrix{panel.title, panel.cells, {}, {}};
     if (panel.cells.defined()) {
-      matrix.rows = numbered(0, panel.cells.dim(0));
+      matrix.rows = numbered(panel.first_row, panel.cells.dim(0));
     } else {
       const auto count = static_cast<Index>(panel.curves.size());
       matrix.values = Tensor({count, static_cast<Index>(panel.curves.front().points.size())});

@@ -5,6 +5,7 @@
 
 #include "core/analysis/encoded.h"
 #include "core/model/config.h"
+#include "core/position/offsets.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 
@@ -102,22 +103,48 @@ void add_vectors(PositionPanels& result, const EncodingUse& use) {
 }
 
 // Values of a table by pair of positions, [positions, positions]; NaN for later keys if causal.
-Tensor pair_table(const OffsetTable& table, Index row, Index count, double scale, bool causal) {
+Tensor pair_table(const Part& part, const OffsetTable& table, Index row, double scale,
+                  bool causal) {
+  const Index count = part.queries();
   const Tensor& numbers = table.table.value();  // [h or 1, n]
   Tensor cells({count, count});
   for (Index i = 0; i < count; ++i) {
     for (Index j = 0; j < count; ++j) {
-      const double number = scale * static_cast<double>(numbers(row, (*table.index)(i - j)));
+      const Index offset = position_at(part.pos_q, i) - position_at(part.pos_k, j);
+      const double number = scale * static_cast<double>(numbers(row, (*table.index)(offset)));
       cells(i, j) = causal && j > i ? NAN : static_cast<float>(number);
     }
   }
   return cells;
 }
 
-// Adds curves by offset (one for each head if the table depends on heads), and the selected head's
-// matrix of pairs.
-void add_table(PositionPanels& result, const OffsetTable& table, const AttentionTap& tap,
-               Index head, std::string title, std::string y_label, double scale) {
+// Adds the selected head's values by offset in rows and columns of an image; NaN for later keys if
+// causal.
+void add_image_table(PositionPanels& result, const Part& part, const OffsetTable& table, Index head,
+                     const std::string& colour_label, double scale, bool causal) {
+  const Tensor& numbers = table.table.value();  // [h, side * side]
+  const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(numbers.dim(1)))));
+  const Index shown = std::min(side / 2, part.queries() - 1);
+  Tensor cells({2 * shown + 1, 2 * shown + 1});
+  for (Index row = -shown; row <= shown; ++row) {
+    for (Index column = -shown; column <= shown; ++column) {
+      const Index entry = (row + side / 2) * side + column + side / 2;
+      const bool is_later = row > 0 || (row == 0 && column > 0);
+      const double number = scale * static_cast<double>(numbers(head, entry));
+      cells(row + shown, column + shown) = causal && is_later ? NAN : static_cast<float>(number);
+    }
+  }
+  PositionPanel panel = matrix_panel("By offset in the image", "columns to the right of the query",
+                                     -static_cast<double>(shown), std::move(cells),
+                                     "rows below the query", colour_label);
+  panel.first_row = -static_cast<double>(shown);
+  panel.is_square = true;
+  result.panels.push_back(std::move(panel));
+}
+
+// Adds curves by offset, one for each head if the table depends on heads.
+void add_offset_curves(PositionPanels& result, const OffsetTable& table, const AttentionTap& tap,
+                       Index selected_head, std::string title, std::string y_label, double scale) {
   const std::vector<Index>& heads = tap.heads;
   const auto limit = static_cast<double>(result.reach);
   PositionPanel panel = curve_panel(std::move(title), kOffset, -limit, limit, std::move(y_label));
@@ -131,16 +158,25 @@ void add_table(PositionPanels& result, const OffsetTable& table, const Attention
     if (numbers.dim(0) > 1) curve.head = heads[static_cast<std::size_t>(n)];
     panel.curves.push_back(std::move(curve));
   }
-  const bool by_head = numbers.dim(0) > 1;
-  const Index head_number = heads[static_cast<std::size_t>(head)];
-  if (by_head) panel.selected_head = head_number;
-  const std::string colour_label = panel.y_label;
+  if (numbers.dim(0) > 1) panel.selected_head = selected_head;
   result.panels.push_back(std::move(panel));
+}
+
+// Adds the values of a table by offset, and the selected head's matrix of pairs.
+void add_table(PositionPanels& result, const Part& part, const OffsetTable& table,
+               const AttentionTap& tap, Index head, const std::string& title,
+               const std::string& label, double scale) {
+  const bool by_head = table.table.dim(0) > 1;
+  const Index head_number = tap.heads[static_cast<std::size_t>(head)];
+  if (width_of_image_positions(tap.encoding) > 0) {
+    add_image_table(result, part, table, head, label, scale, tap.causal);
+  } else {
+    add_offset_curves(result, table, tap, head_number, title, label, scale);
+  }
   PositionPanel matrix = matrix_panel(
       by_head ? "Between positions, head " + std::to_string(head_number) : "Between positions",
-      "key's position", 0,
-      pair_table(table, by_head ? head : 0, result.reach + 1, scale, tap.causal),
-      "query's position", colour_label);
+      "key's position", 0, pair_table(part, table, by_head ? head : 0, scale, tap.causal),
+      "query's position", label);
   matrix.is_square = true;
   result.panels.push_back(std::move(matrix));
 }
@@ -224,10 +260,11 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
   const float* key = has_key ? vectors.k.data() + (kv * vectors.k.dim(1) + focus.key) * d : nullptr;
   if (part.q.value().data() != q.data()) add_rotation(result, use, d);
   if (part.bias) {
-    add_table(result, *part.bias, tap, head, "The bias of each distance", "added to the score", 1);
+    add_table(result, part, *part.bias, tap, head, "The bias of each distance",
+              "added to the score", 1);
   }
   if (part.factor) {
-    add_table(result, *part.factor, tap, head, "The factor of each distance",
+    add_table(result, part, *part.factor, tap, head, "The factor of each distance",
               "factor on the content score", 1);
   }
   const std::string at_query = "“" + query_label(input.trace, tap, focus.query) + "”";
@@ -242,8 +279,9 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
              "Score by distance for the key " + at_key);
   }
   for (const OffsetTable& table : part.scaled_biases) {
-    add_table(result, table, tap, head, "Contribution of each distance, independent of the tokens",
-              "added to the score", scale);
+    add_table(result, part, table, tap, head,
+              "Contribution of each distance, independent of the tokens", "added to the score",
+              scale);
   }
   if (part.value_rows) {
     add_rows(result, *part.value_rows, head, "Relative-position vectors added to values", nullptr,

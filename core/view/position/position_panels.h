@@ -15,7 +15,8 @@ struct PositionPanel {
   double first = 0, last = 0;
 
   Tensor cells;              // [rows, positions or offsets]; NaN: the pair does not occur
-  bool is_square = false;    // rows are positions, too
+  double first_row = 0;      // position or offset of the first row
+  bool is_square = false;    // rows are positions or offsets, too
   bool is_causal = false;    // negative offsets do not occur
   std::string row_label;     // "component"
   std::string colour_label;  // "value"

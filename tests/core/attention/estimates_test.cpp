@@ -304,6 +304,7 @@ TEST(Refusals, MatchGolden) {
        R"({"type": "blockwise", "blocks": 2, "permutations": [[0, 1], [1]]})",
        R"({"type": "image_2d", "width": 3, "height": 3, "block_h": 1, "block_w": 1, "top": 0,
             "left": 0, "right": 0})",
+       R"({"type": "swin", "width": 3, "height": 3, "window": 2})",
        R"({"type": "graph", "from": "edges", "edges": [[0, 1], [1, 2, 3]]})",
        R"({"type": "graph", "from": "edges", "edges": [[0, 1]]})",
        R"({"type": "lsh", "buckets": 8, "rounds": 1, "factor": 2})",

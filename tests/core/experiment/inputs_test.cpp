@@ -169,6 +169,33 @@ TEST(Inputs, TextIsTruncatedToContextOrMaxTokens) {
   EXPECT_TRUE(notes.empty());
 }
 
+TEST(Inputs, GlobalTokensPrecedeTheText) {
+  Checkpoint checkpoint;
+  ModelConfig& config = checkpoint.model.config;
+  config = testing::small_config({.context = 8});
+  config.vocabulary = 258;
+  config.causal = false;
+  config.input = {"global_text", {}};
+  config.input.values.set("global", Index{2});
+  checkpoint.tokenizer = train_bpe("bytes", 256);
+  RunSpec spec;
+  spec.text = "abcdefghi";
+  std::vector<std::string> notes;
+  const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, spec, notes);
+  ASSERT_EQ(tokens.size(), 8u);  // the context includes them
+  EXPECT_EQ(notes.size(), 1u);
+  EXPECT_EQ(tokens[0].id, 256);
+  EXPECT_EQ(tokens[1].id, 257);
+  EXPECT_EQ(tokens[1].label, "[g2]");
+  EXPECT_TRUE(tokens[1].special);
+  EXPECT_EQ(tokens[1].bytes, "");
+  EXPECT_EQ(tokens[2].bytes, "a");
+  EXPECT_EQ(tokens[7].bytes, "f");
+  spec.text.clear();
+  spec.ids = {256, 257, 'a'};  // the whole input
+  EXPECT_EQ(tokens_to_read(config, checkpoint, spec, notes).size(), 3u);
+}
+
 // The label of a patch is its row and column. Its colour is the mean of its pixels.
 TEST(Inputs, ImagesAreReadAsPatches) {
   testing::TemporaryFolder folder;

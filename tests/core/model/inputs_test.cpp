@@ -214,6 +214,23 @@ TEST(IdLabel, NamesModelSpecificIds) {
   EXPECT_EQ(id_label(&patches, -1), "patch");
 }
 
+TEST(GlobalText, RejectsUnsuitableModels) {
+  const auto error_for = [](const std::string& others) {
+    return refusal_of(
+        [&] { config_of(R"("input": {"type": "global_text", "global": 2})" + others); });
+  };
+  const auto expect_error = [&](const std::string& others, const char* expected) {
+    const std::string found = error_for(others);
+    EXPECT_NE(found.find(expected), std::string::npos) << found;
+  };
+  EXPECT_EQ(error_for(R"(, "causal": false)"), "");
+  expect_error(R"(, "causal": true)", "summarise a whole text");
+  expect_error(R"(, "causal": false, "context": 2)",
+               "input.global: expected less than the context");
+  expect_error(R"(, "causal": false, "vocabulary": 2)",
+               "input.global: expected less than the vocabulary");
+}
+
 Batch trajectory_batch(Index items, Index steps) {
   Batch batch;
   batch.returns = testing::random_tensor({items, steps}, 1);

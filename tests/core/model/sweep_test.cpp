@@ -36,7 +36,7 @@ constexpr double kGradientWeight = 2;
 // other points with narrower steps, which increase the rounding error of slopes.
 constexpr double kToleranceElsewhere = 5e-3;
 constexpr double kStepsElsewhere[] = {1e-4, 3e-5};
-constexpr std::uint64_t kMaxElsewhere = 12, kSufficientElsewhere = 2;  // points
+constexpr std::uint64_t kMaxElsewhere = 30, kSufficientElsewhere = 2;  // points
 
 bool is_finite(const Tensor& numbers) {
   return std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); });

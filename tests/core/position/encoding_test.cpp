@@ -197,6 +197,15 @@ TEST(Encoding, BiasesAndFactorsMatchTheirEquations) {
       R"({"type": "relative_bias", "clip": 3})", [](const TestCase& s, Index a, Index i, Index c) {
         return kScale * s.dot(a, i, c) + s.weight("pos.bias")(a, clamp(-s.offset(i, c), -3, 3) + 3);
       });
+  for (const Index width : {1, 3, 4, 20}) {
+    const std::string json =
+        R"({"type": "relative_bias_2d", "clip": 2, "width": )" + std::to_string(width) + "}";
+    expect_scores(json.c_str(), [width](const TestCase& s, Index a, Index i, Index c) {
+      const Index row = clamp(c / width - i / width, -2, 2) + 2;
+      const Index column = clamp(c % width - i % width, -2, 2) + 2;
+      return kScale * s.dot(a, i, c) + s.weight("pos.bias")(a, 5 * row + column);
+    });
+  }
   for (const bool causal : {false, true}) {
     expect_scores(R"({"type": "t5", "buckets": 8, "max_distance": 9})",
                   [causal](const TestCase& s, Index a, Index i, Index c) {
@@ -226,6 +235,22 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
     }
     return kScale * sum;
   });
+  for (const Index global : {0, 1, 3, 9}) {
+    const std::string json =
+        R"({"type": "global_local", "clip": 2, "global": )" + std::to_string(global) + "}";
+    expect_scores(json.c_str(), [global](const TestCase& s, Index a, Index i, Index c) {
+      const bool is_query_global = i < global, is_key_global = c < global;
+      const Index offset = clamp(c - i, -2, 2) + 2;
+      const Index label = is_query_global != is_key_global ? (is_query_global ? 10 : 11)
+                          : is_query_global                ? 5 + offset
+                                                           : offset;
+      double sum = s.dot(a, i, c);
+      for (Index n = 0; n < kKey; ++n) {
+        sum += static_cast<double>(s.q(a, i, n)) * s.weight("pos.label")(a, label, n);
+      }
+      return kScale * sum;
+    });
+  }
   const auto transformer_xl = [](Index farthest, bool sines_first) {
     return [=](const TestCase& s, Index a, Index i, Index c) {
       const auto r = [&](Index n) {

@@ -179,6 +179,39 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   EXPECT_THROW(check(plan), InputError);
 }
 
+// Global tokens precede every row. They are neither targets nor random replacements.
+TEST(MaskedTask, PutsGlobalTokensBeforeEveryRow) {
+  const testing::TemporaryFolder folder;
+  TrainingPlan plan = varied_plan("masked", folder.path());
+  plan.model.input = {"global_text", {}};
+  plan.model.input.values.set("global", Index{3});
+  plan.model.vocabulary += 3;
+  ASSERT_NO_THROW(check(plan));
+  const auto instance = task("masked").make(plan);
+  EXPECT_EQ(instance->config(plan.model).vocabulary, 260);
+  const Batch batch = instance->batch(0, 40);
+  ASSERT_EQ(batch.ids.shape(), (Shape{40, sequence_length(plan)}));
+  ASSERT_EQ(batch.targets.shape(), batch.ids.shape());
+  Index target_count = 0;
+  for (Index b = 0; b < 40; ++b) {
+    for (Index i = 0; i < batch.ids.dim(1); ++i) {
+      if (i < 3) {
+        EXPECT_EQ(batch.ids(b, i), 257 + i);
+        EXPECT_EQ(batch.targets(b, i), -1);
+      } else {
+        EXPECT_LT(batch.ids(b, i), 257);
+      }
+      target_count += batch.targets(b, i) >= 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(target_count, 0);
+  plan.sequence = 3;
+  EXPECT_THROW(check(plan), InputError);
+  plan.sequence = 0;
+  plan.model.architecture.values.set("mask", Index{257});  // a global token
+  EXPECT_THROW(check(plan), InputError);
+}
+
 // Each row is a different window of the training text, which the visible tokens of the input and
 // the masked tokens of the targets form together.
 TEST(MaskedTask, MasksTokensOfEveryRow) {

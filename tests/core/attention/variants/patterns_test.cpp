@@ -169,6 +169,52 @@ TEST(Patterns, Image2dMatchesRule) {
   }
 }
 
+Values swin_values(Index width, Index height, Index window, const std::string& mode) {
+  return make_values({{"width", width}, {"height", height}, {"window", window}, {"mode", mode}});
+}
+
+TEST(Patterns, SwinMatchesRule) {
+  Random random(5);
+  for (int round = 0; round < 60; ++round) {
+    const Index width = random_index(random, 1, 8), height = random_index(random, 1, 7);
+    const Index m = random_index(random, 1, 5), layer = random_index(random, 0, 3);
+    const char* const modes[] = {"alternating", "regular", "shifted"};
+    const std::string mode = modes[random.below(3)];
+    const bool shifts = mode == "shifted" || (mode == "alternating" && layer % 2 == 1);
+    const auto window = [=](Index at, Index side) {
+      const Index shift = shifts && side > m ? m / 2 : 0;
+      return floor_div(at - shift, m);
+    };
+    const Rule rule{swin_values(width, height, m, mode), layer, [=](Index, Index i, Index j) {
+                      return window(i / width, height) == window(j / width, height) &&
+                             window(i % width, width) == window(j % width, width);
+                    }};
+    for (const bool causal : {false, true}) expect_rule("swin", rule, width * height, causal);
+  }
+}
+
+// The paper computes shifted windows as regular windows of the image rolled by -s, with a mask
+// between regions that are not adjacent (regions of rows: up to H - M, up to H - s, the rest).
+TEST(Patterns, SwinMatchesCyclicShiftWithMask) {
+  for (const auto& [width, height, m] :
+       {std::tuple<Index, Index, Index>{8, 8, 4}, {12, 6, 3}, {4, 6, 2}, {10, 15, 5}}) {
+    const Index s = m / 2;
+    const auto place = [=](Index at, Index side) { return mod(at - s, side); };
+    const auto region = [=](Index rolled, Index side) {
+      return rolled < side - m ? 0 : rolled < side - s ? 1 : 2;
+    };
+    const auto shares = [=](Index a, Index b, Index side) {
+      const Index i = place(a, side), j = place(b, side);
+      return i / m == j / m && region(i, side) == region(j, side);
+    };
+    const Rule rule{swin_values(width, height, m, "alternating"), 1, [=](Index, Index i, Index j) {
+                      return shares(i / width, j / width, height) &&
+                             shares(i % width, j % width, width);
+                    }};
+    expect_rule("swin", rule, width * height, false);
+  }
+}
+
 const char* const kModes[] = {"first", "second", "merged", "per_head", "interleaved"};
 
 bool allowed_by_mode(const std::string& mode, Index head, Index layer, bool in_first,
@@ -319,7 +365,10 @@ TEST(Patterns, EtcMatchesRule) {
   expect_random_rules("etc", [](Random& random, Index length) {
     const Index g = random_index(random, 0, std::min<Index>(4, length)),
                 w = random_index(random, 0, 4);
-    Values values = make_values({{"global", g}, {"radius", w}, {"by", std::string("list")}});
+    const char* const directions[] = {"both", "g2l", "l2g"};
+    const std::string hard = directions[random.below(3)];
+    Values values =
+        make_values({{"global", g}, {"radius", w}, {"by", std::string("list")}, {"hard", hard}});
     Integers segments;
     const bool has_segments = g > 0 && random.below(2) == 0;
     if (has_segments) {
@@ -331,8 +380,8 @@ TEST(Patterns, EtcMatchesRule) {
                     return segments[static_cast<std::size_t>(n - g)];
                   };
                   if (i < g && j < g) return true;
-                  if (i < g) return !has_segments || segment(j) == i;
-                  if (j < g) return !has_segments || segment(i) == j;
+                  if (i < g) return !has_segments || hard == "l2g" || segment(j) == i;
+                  if (j < g) return !has_segments || hard == "g2l" || segment(i) == j;
                   return std::abs(i - j) <= w;
                 }};
   });
@@ -449,7 +498,8 @@ TEST(Patterns, GraphUsesListsChainsAndBrackets) {
 
 TEST(Patterns, EtcUsesSentencesAsSegments) {
   const TextStructure structure = text_structure({"a", " b", " c", ".", " d", ".", " e"});
-  Values values = make_values({{"by", std::string("sentences")}, {"radius", Index{1}}});
+  Values values = make_values(
+      {{"by", std::string("sentences")}, {"radius", Index{1}}, {"hard", std::string("both")}});
   const NamedVars no_weights;
   const auto pattern = [&] {
     return variant("etc").pattern(

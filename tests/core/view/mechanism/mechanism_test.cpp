@@ -126,6 +126,7 @@ TEST(Mechanism, DefaultPictureFitsVariant) {
   for (const char* id : {"synthesizer", "gmlp", "dynamic_convolution"}) {
     EXPECT_EQ(default_mechanism(run_variant(variant(id), 16).attention[0]).id, "made") << id;
   }
+  EXPECT_EQ(default_mechanism(run_variant(variant("swin"), 16).attention[0]).id, "windows");
   EXPECT_EQ(default_mechanism(run_variant(variant("bigbird"), 16).attention[0]).id, "rules");
   EXPECT_EQ(default_mechanism(testing::synthetic_trace(1, 1, 5).attention[0]).id, "rules");
   std::set<std::string> ids;

@@ -53,8 +53,11 @@ TEST(Position, EveryEncodingHasContent) {
     for (const PositionPanel& panel : panels_of(trace, 1, 20).panels) {
       EXPECT_NE(panel.cells.defined(), !panel.curves.empty()) << method.id;
       for (Index n = 0; n < panel.cells.size(); ++n) {
+        const Index row = n / panel.cells.dim(1), column = n % panel.cells.dim(1);
+        const bool is_offset_later =
+            row > panel.cells.dim(0) / 2 || (row == panel.cells.dim(0) / 2 && column > row);
         const bool is_later_key =
-            panel.is_square && n % panel.cells.dim(1) > n / panel.cells.dim(1);
+            panel.is_square && (panel.first_row < 0 ? is_offset_later : column > row);
         EXPECT_EQ(std::isfinite(panel.cells[n]), !is_later_key) << method.id;
       }
       for (const PositionPanel::Curve& curve : panel.curves) {
@@ -106,6 +109,28 @@ TEST(Position, BiasesAreAlsoShownByPair) {
         EXPECT_TRUE(std::abs(actual - expected) <= 1e-4) << encoding << " " << key;
       }
       EXPECT_TRUE(std::isnan(matrix.cells(7, 8))) << encoding;
+    }
+  }
+}
+
+// Rows and columns of an offset in an image of 4 columns.
+TEST(Position, BiasesOfImagesAreShownByRowAndColumn) {
+  const Trace trace = run_model(
+      {.encoding = R"({"type": "relative_bias_2d", "width": 4, "clip": 2})", .causal = false});
+  const Part& part = *trace.attention[0].part();
+  for (const Index head : {0, 1}) {
+    const PositionPanels content = panels_of(trace, head, 20);
+    ASSERT_EQ(content.panels.size(), 2u);
+    const Tensor& offsets = content.panels[0].cells;
+    ASSERT_EQ(offsets.shape(), (Shape{5, 5}));
+    EXPECT_EQ(content.panels[0].first_row, -2);
+    for (Index key = 0; key < 12; ++key) {
+      const double expected = pair_score(part, head, 6, key)->terms.at(Term::Bias);
+      const Index row = key / 4 - 1, column = key % 4 - 2;
+      const auto by_offset = static_cast<double>(offsets(row + 2, column + 2));
+      const auto by_pair = static_cast<double>(content.panels[1].cells(6, key));
+      EXPECT_TRUE(std::abs(by_offset - expected) <= 1e-4) << head << " " << key;
+      EXPECT_TRUE(std::abs(by_pair - expected) <= 1e-4) << head << " " << key;
     }
   }
 }
