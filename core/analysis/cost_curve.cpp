@@ -80,10 +80,19 @@ std::string size_refusal(std::size_t bytes) {
   return "would need " + brief(static_cast<double>(bytes) / kGiB, 2) + " GiB of inputs";
 }
 
+// True if the variant runs in causal order: as requested if it supports it, or as its only order.
+bool runs_causally(const CostRequest& request, const Variant& v, const Values& values) {
+  if (request.causal) return causal_refusal(v, values).empty();
+  const auto is_refused = [&](bool causal) {
+    return !refusal({v.id, values}, default_encoding(), causal, {}, 0, 0).empty();
+  };
+  return is_refused(false) && !is_refused(true);
+}
+
 RunInput prepare(const CostRequest& request, const Variant& v, const Values& values, Index length) {
   RunInput p;
   const Dimensions d = dimensions_at(request, length);
-  const bool causal = request.causal && causal_refusal(v, values).empty();
+  const bool causal = runs_causally(request, v, values);
   p.refusal = refusal({v.id, values}, default_encoding(), causal, d, length, length);
   if (!p.refusal.empty()) return p;
   OperationInput& in = p.input;
@@ -355,8 +364,7 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress)
   std::vector<TimePredictor> predictors(request.variants.size());
   for (const CostVariant& entry : request.variants) {
     const Variant& v = variant(entry.choice.id);
-    const bool causal = (request.causal && causal_refusal(v, entry.choice.values).empty()) ||
-                        v.causality.by_definition;
+    const bool causal = runs_causally(request, v, entry.choice.values) || v.causality.by_definition;
     curves.series.push_back({entry, v.label, causal});
   }
   // A point's share of the progress is proportional to its length.

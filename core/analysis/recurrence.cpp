@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/analysis/matrices.h"
+#include "core/attention/variants/shared/implied_rows.h"
 
 namespace attnscope {
 namespace {
@@ -19,10 +20,48 @@ Eigen::VectorXd row_of(const Tensor& rows, Index t) {
   return row;
 }
 
+std::vector<double> means_of_rows(const Tensor& rows) {
+  std::vector<double> means;
+  for (Index t = 0; t < rows.dim(0); ++t) means.push_back(row_of(rows, t).mean());
+  return means;
+}
+
+Recurrence wkv_recurrence(const AttentionTap& tap, Index head) {
+  const auto& extra = tap.result.extra;
+  Recurrence result{head_rows(extra.at("rwkv.receptance"), head),
+                    head_rows(extra.at("rwkv.k"), head),
+                    head_rows(extra.at("rwkv.v"), head),
+                    {},
+                    {},
+                    {}};
+  result.kind = Recurrence::Kind::Wkv;
+  const Index size = result.k.dim(1);
+  result.kept = extra.at("rwkv.kept").slice(head, 1).reshaped({size});
+  result.bonus = extra.at("rwkv.bonus").slice(head, 1).reshaped({size});
+  result.channel_means = means_of_rows(result.q);
+  return result;
+}
+
+Recurrence selective_recurrence(const AttentionTap& tap, Index head) {
+  const auto& extra = tap.result.extra;
+  Recurrence result{
+      extra.at("mamba.c"), extra.at("mamba.b"), head_rows(extra.at("mamba.v"), head), {}, {}, {}};
+  result.kind = Recurrence::Kind::Selective;
+  result.delta = head_rows(extra.at("mamba.delta"), head);
+  result.rates = head_rows(extra.at("mamba.a"), head);
+  result.skip = extra.at("mamba.skip").slice(head, 1).reshaped({result.v.dim(1)});
+  result.channel_means = means_of_rows(result.delta);
+  return result;
+}
+
 }  // namespace
 
 std::string recurrence_refusal(const AttentionTap& tap) {
   const auto& extra = tap.result.extra;
+  if (averaged_channels(tap.result) > 0) {
+    const bool has_vectors = extra.contains("rwkv.k") || extra.contains("mamba.b");
+    return has_vectors ? "" : "There are too many channels to list.";
+  }
   const auto keys = extra.find("features.k");
   if (keys == extra.end()) {
     return extra.contains("state") ? "There are too many features to list."
@@ -43,6 +82,8 @@ std::string recurrence_refusal(const AttentionTap& tap) {
 Recurrence recurrence_of(const AttentionTap& tap, Index head) {
   if (!recurrence_refusal(tap).empty()) throw std::logic_error("this head has no recurrence");
   const auto& extra = tap.result.extra;
+  if (extra.contains("rwkv.k")) return wkv_recurrence(tap, head);
+  if (extra.contains("mamba.b")) return selective_recurrence(tap, head);
   const Tensor v = tap.part()->v.value();
   const Index heads = extra.at("features.k").dim(0);
   Recurrence result{head_rows(extra.at("features.q"), head),
@@ -64,6 +105,7 @@ Recurrence recurrence_of(const AttentionTap& tap, Index head) {
 }
 
 RecurrentStep recurrent_step(const Recurrence& recurrence, Index t) {
+  if (recurrence.kind != Recurrence::Kind::Features) return channel_step(recurrence, t);
   const Index features = recurrence.k.dim(1), size = recurrence.v.dim(1);
   RecurrentStep step;
   step.counts.assign(static_cast<std::size_t>(t) + 1, 1);

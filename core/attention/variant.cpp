@@ -60,6 +60,9 @@ const std::vector<Variant>& variants() {
       segment_memory_variant(),
       compressive_variant(),
       memorizing_variant(),
+      // Recurrences.
+      rwkv_variant(),
+      mamba_variant(),
   };
   return list;
 }

@@ -228,6 +228,10 @@ const std::vector<std::string_view>& operation_names() {
       "reversible",
       // core/attention/variants/shared/causal_matching.h
       "causal_matching",
+      // core/attention/variants/shared/wkv.h
+      "wkv",
+      // core/attention/variants/shared/selective_scan.h
+      "selective_scan",
       // core/attention/variants/shared/gated_sums.h
       "gate_exponents",
   };

@@ -48,7 +48,7 @@ std::string cache_refusal(const ModelConfig& config, bool exits_early) {
       }
       const Variant& v = variant(group.variant.id);
       if (!v.causality.incremental(group.variant.values))
-        return v.label + ": the keys that a token attends to change as the text grows";
+        return v.label + ": the next token needs more than the keys and values of earlier ones";
       if (!config.causal && !v.causality.by_definition) {
         return v.label + " without a causal mask: tokens attend to later ones";
       }

@@ -36,5 +36,7 @@ Variant adaptive_span_variant();
 Variant segment_memory_variant();
 Variant compressive_variant();
 Variant memorizing_variant();
+Variant rwkv_variant();
+Variant mamba_variant();
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include "core/analysis/prediction.h"
 #include "core/analysis/row.h"
 #include "core/analysis/sinks.h"
+#include "core/attention/variants/shared/implied_rows.h"
 #include "core/experiment/next_token.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
@@ -99,8 +100,10 @@ std::optional<double> score_of(const AttentionTap& tap, Index head, Index query,
   return std::log(weight) + static_cast<double>(lse[head * tap.queries() + query]);
 }
 
-// Value vectors by column of the weights; undefined unless each column has one vector.
+// Value vectors by column of the weights; undefined unless each column has one vector, which the
+// weights of the map multiply.
 Tensor column_values(const AttentionTap& tap) {
+  if (averaged_channels(tap.result) > 0) return {};
   const std::shared_ptr<const Part> part = tap.part();
   const Tensor values = part != nullptr && part->v.defined() ? part->v.value() : tap.input().v;
   const bool has_all = values.defined() && values.rank() == 3 && values.dim(1) == tap.keys();

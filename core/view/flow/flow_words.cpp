@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/attention/variants/shared/implied_rows.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
@@ -117,6 +118,10 @@ std::string softmax_sentence(const FlowStory& s) {
 std::string weighted_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
   if (sum.keys.empty()) return "Nothing is attended to, so the output is zero.";
+  if (averaged_channels(s.tap.result) > 0) {
+    return "Each channel sums the values by weights of its own, whose mean is shown; this is the "
+           "output.";
+  }
   if (!sum.adds_values) {
     return variant(s.tap.variant.id).label +
            " does not sum single values by these weights; this is its output.";
@@ -315,6 +320,11 @@ std::string no_pair_scores_reason(const AttentionTap& tap, const FlowSum& sum) {
     return v.label +
            " computes no pair scores: features of query and key are multiplied, and all "
            "keys are summed into one state.";
+  }
+  if (averaged_channels(tap.result) > 0) {
+    return v.label +
+           ": no query-key products; a state is carried from token to token, and its weights are "
+           "implied.";
   }
   const WeightsFrom from = v.scores.weights_from(tap.variant.values);
   switch (from) {

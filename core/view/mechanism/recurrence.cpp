@@ -1,12 +1,14 @@
-// Feature-map attention as a recurrent network: each token is written to a matrix state and reads
-// from this state.
+// Attention as a recurrent network: each token is written to a matrix state and reads from this
+// state.
 #include "core/analysis/recurrence.h"
 
 #include <algorithm>
 
+#include "core/attention/variants/shared/implied_rows.h"
 #include "core/figure/plain_text.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/panel.h"
+#include "core/view/mechanism/recurrence_words.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/mechanism/token_line.h"
 
@@ -22,6 +24,7 @@ constexpr double kNote = 1.7;            // em: note below the matrices
 constexpr double kMinMatrixWidth = 5;    // em
 constexpr double kMinMatrixHeight = 5;   // em
 constexpr double kMaxMatrixHeight = 36;  // em
+constexpr double kMaxSumsHeight = 12;    // em: two sums of each channel
 
 struct RecurrencePlan {
   Recurrence recurrence;
@@ -44,14 +47,23 @@ Tensor padded(const std::vector<double>& numbers, Index length) {
   return result;
 }
 
+ColourRange share_range(const Page& page) {
+  return {0, 1, range_of_numbers(page, Tensor({0})).colour_map};
+}
+
 std::vector<TokenRow> token_rows(const Page& page, const RecurrencePlan& plan) {
   std::vector<TokenRow> rows;
   const Index length = plan.recurrence.length();
   if (!plan.recurrence.gates.empty()) {
-    const ColourRange shares{0, 1, range_of_numbers(page, Tensor({0})).colour_map};
+    const ColourRange shares = share_range(page);
     const Tensor counts = padded(plan.step.counts, length);
     rows.push_back({"gate", padded(plan.recurrence.gates, length), shares});
     rows.push_back({"counts", counts, range_of_numbers(page, counts)});
+  }
+  const RecurrenceWords words = recurrence_words(plan.recurrence, plan.t, "");
+  if (!words.channel_mean.empty()) {
+    const Tensor means = padded(plan.recurrence.channel_means, length);
+    rows.push_back({words.channel_mean, means, range_of_numbers(page, means)});
   }
   const Tensor weights = padded(plan.step.weights, length);
   rows.push_back({"weight", weights, range_of_numbers(page, weights)});
@@ -64,7 +76,7 @@ void set_step(const Page& page, RecurrencePlan& plan, Index t) {
   plan.line.rows = token_rows(page, plan);
 }
 
-// Places the equation old_state + [φ(k) added] = [φ(q) new_state z], with the value above `added`
+// Places the equation old_state + [key added] = [query new_state z], with the value above `added`
 // and the output below `new_state`.
 bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
   const double em = page.em(), column = (kVector + kVectorGap) * em;
@@ -73,7 +85,9 @@ bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
   const double width = (box.width - fixed_width) / 3;
   const double top = step_height(page) + (kTitle + kVector + kVectorGap) * em;
   const double foot = (kVector + kVectorGap + kNote) * em;
-  const double height = std::min(box.height - top - foot, kMaxMatrixHeight * em);
+  const bool has_sums = plan.recurrence.kind == Recurrence::Kind::Wkv;
+  const double height =
+      std::min(box.height - top - foot, (has_sums ? kMaxSumsHeight : kMaxMatrixHeight) * em);
   if (width < kMinMatrixWidth * em || height < kMinMatrixHeight * em) return false;
   const double y = box.y + top;
   plan.old_state = {box.x, y, width, height};
@@ -84,6 +98,14 @@ bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
   plan.read = {read_x, box.y, box.right() - read_x, step_height(page)};
   plan.note = {box.x, y + height + (kVector + kVectorGap) * em, box.width, kNote * em};
   return true;
+}
+
+// Values as they are written to the state: Δ·v if it is selective.  [L, d_v]
+Tensor written_values(const Recurrence& recurrence) {
+  if (recurrence.kind != Recurrence::Kind::Selective) return recurrence.v;
+  Tensor values = recurrence.v.copy();
+  for (Index n = 0; n < values.size(); ++n) values[n] *= recurrence.delta[n];
+  return values;
 }
 
 std::optional<RecurrencePlan> plan_recurrence(const Page& page, const Box& inside,
@@ -97,10 +119,12 @@ std::optional<RecurrencePlan> plan_recurrence(const Page& page, const Box& insid
   const double line_end = plan.line.bottom();
   if (!place_matrices(page, below(inside, line_end - inside.y + 0.8 * page.em()), plan)) return {};
   const Index last = plan.recurrence.length() - 1;
-  plan.states = range_of_numbers(page, recurrent_step(plan.recurrence, last).after);
+  plan.states = plan.recurrence.kind == Recurrence::Kind::Wkv
+                    ? share_range(page)
+                    : range_of_numbers(page, recurrent_step(plan.recurrence, last).after);
   plan.keys = range_of_numbers(page, plan.recurrence.k);
   plan.queries = range_of_numbers(page, plan.recurrence.q);
-  plan.values = range_of_numbers(page, plan.recurrence.v);
+  plan.values = range_of_numbers(page, written_values(plan.recurrence));
   return plan;
 }
 
@@ -124,13 +148,13 @@ void draw_vertical(Page& page, const Box& matrix, bool is_left, const Tensor& nu
 }
 
 void draw_horizontal(Page& page, const Box& matrix, bool is_above, const Tensor& numbers,
-                     const ColourRange& range, const std::string& name) {
+                     const ColourRange& range, const std::string& name, bool labels_right = false) {
   const double em = page.em(), height = kVector * em, gap = kVectorGap * em;
   const Box box{matrix.x, is_above ? matrix.y - gap - height : matrix.bottom() + gap, matrix.width,
                 height};
   draw_panel(page, box, numbers, range);
   const double middle = box.y + height / 2;
-  if (is_above) {  // the left side has the label of a vertical vector
+  if (is_above || labels_right) {  // above, the left side has the label of a vertical vector
     page.text({box.right() + 0.4 * em, middle}, name, page.small());
   } else {
     page.text({box.x - 0.4 * em, middle}, name, page.small(), Align::End);
@@ -141,70 +165,84 @@ Tensor row_at(const Tensor& rows, Index t) {
   return rows.slice(t, 1).reshaped({rows.dim(1)});
 }
 
-void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& word) {
+// Draws the two sums of each channel: values above, in the colours of v, and shares below.
+void draw_sums(Page& page, const RecurrencePlan& plan, const Box& box, const Tensor& sums) {
+  const double height = box.height / 2;
+  draw_panel(page, {box.x, box.y, box.width, height}, row_at(sums, 0), plan.values);
+  draw_panel(page, {box.x, box.y + height, box.width, height}, row_at(sums, 1), plan.states);
+}
+
+// Draws the titles and the cells of the three matrices, with the signs between them.
+void draw_sum(Page& page, const RecurrencePlan& plan, const RecurrenceWords& words) {
   const double em = page.em();
-  const bool is_gated = !plan.recurrence.gates.empty();
-  const std::string gate =
-      is_gated ? brief(plan.recurrence.gates[static_cast<std::size_t>(plan.t)], 2) : std::string();
-  draw_step(page, plan.write, 2,
-            is_gated
-                ? std::vector<std::string>{"Write: " + gate + " of the state remains, and " + word +
-                                               " adds the product of its key and value",
-                                           "Write: keep " + gate + ", add key times value", "Write"}
-                : std::vector<std::string>{
-                      "Write: " + word +
-                          " adds the product of its key's features and its value to the state",
-                      "Write: add key times value to the state", "Write to the state", "Write"});
-  draw_step(page, plan.read, 3,
-            {"Read: its query's features select rows of the state", "Read with the query", "Read"});
   const double title_y = plan.old_state.y - (kVector + kVectorGap + 0.5 * kTitle) * em;
   const auto draw_title = [&](const Box& box, const std::vector<std::string>& candidates) {
     page.faint_text({box.x + box.width / 2, title_y},
                     page.fitting(candidates, page.small(), box.width), page.small(), Align::Middle);
   };
-  draw_title(plan.old_state, {is_gated ? "g · state before" : "state before", "before"});
-  const std::string range_text = ", to ±" + brief(range_of_numbers(page, plan.step.added).most, 2);
-  draw_title(plan.added, {(is_gated                       ? "(1 − g) φ(k) ⊗ v"
-                           : plan.recurrence.is_rotated() ? "added: Rφ(k) ⊗ v"
-                                                          : "added: φ(k) ⊗ v") +
-                              range_text,
-                          "added" + range_text, "added"});
-  draw_title(plan.new_state, {"state now", "now"});
-  draw_panel(page, plan.old_state, plan.step.before, plan.states);
   const ColourRange added = range_of_numbers(page, plan.step.added);
-  draw_panel(page, plan.added, plan.step.added, added);
-  draw_panel(page, plan.new_state, plan.step.after, plan.states);
-  const bool is_rotated = plan.recurrence.is_rotated();
-  draw_vertical(page, plan.added, true, row_at(plan.recurrence.k, plan.t), plan.keys,
-                is_rotated ? "Rφ(k)" : "φ(k)");
-  draw_horizontal(page, plan.added, true, row_at(plan.recurrence.v, plan.t), plan.values, "v");
-  draw_vertical(page, plan.new_state, true, row_at(plan.recurrence.q, plan.t), plan.queries,
-                is_rotated ? "Rφ(q)" : "φ(q)");
-  draw_vertical(page, plan.new_state, false, plan.step.z, range_of_numbers(page, plan.step.z), "z");
-  draw_horizontal(page, plan.new_state, false, plan.step.output, plan.values, "output");
+  const std::string range_text = ", to ±" + brief(added.most, 2);
+  draw_title(plan.old_state, {words.before, "before"});
+  draw_title(plan.new_state, {words.after, "now"});
+  if (plan.recurrence.kind == Recurrence::Kind::Wkv) {
+    draw_title(plan.added, {words.added, "added"});
+    draw_sums(page, plan, plan.old_state, plan.step.before);
+    draw_sums(page, plan, plan.added, plan.step.added);
+    draw_sums(page, plan, plan.new_state, plan.step.after);
+  } else {
+    draw_title(plan.added, {words.added + range_text, "added" + range_text, "added"});
+    draw_panel(page, plan.old_state, plan.step.before, plan.states);
+    draw_panel(page, plan.added, plan.step.added, added);
+    draw_panel(page, plan.new_state, plan.step.after, plan.states);
+  }
   const double middle = plan.old_state.y + plan.old_state.height / 2;
   const double sign = kSign * em / 2;
   page.add(Text{
       {plan.old_state.right() + sign, middle}, "+", page.theme().text, 1.6 * em, Align::Middle});
   page.add(
       Text{{plan.added.right() + sign, middle}, "=", page.theme().text, 1.6 * em, Align::Middle});
-  draw_colour_bar(page,
-                  {plan.new_state.right() + (kVector + kVectorGap) * em, plan.new_state.y,
-                   colour_bar_width(page), plan.new_state.height},
-                  plan.states, {"state", ""});
 }
 
-void draw_size(Page& page, const RecurrencePlan& plan) {
-  const std::string rows = std::to_string(plan.recurrence.k.dim(1)),
-                    columns = std::to_string(plan.recurrence.v.dim(1));
-  const std::string size = "The state is " + rows + " features × " + columns + " values";
+// Draws the vectors that are written to the state and read from it.
+void draw_vectors(Page& page, const RecurrencePlan& plan, const RecurrenceWords& words) {
+  const Recurrence& recurrence = plan.recurrence;
+  if (!words.key.empty()) {
+    draw_vertical(page, plan.added, true, row_at(recurrence.k, plan.t), plan.keys, words.key);
+  }
+  draw_horizontal(page, plan.added, true, row_at(written_values(recurrence), plan.t), plan.values,
+                  words.value);
+  const Tensor query = row_at(recurrence.q, plan.t);
+  if (!words.query.empty()) {
+    draw_vertical(page, plan.new_state, true, query, plan.queries, words.query);
+  }
+  if (!words.gate.empty()) {
+    draw_horizontal(page, plan.new_state, true, query, plan.queries, words.gate);
+  }
+  if (plan.step.z.defined()) {
+    draw_vertical(page, plan.new_state, false, plan.step.z, range_of_numbers(page, plan.step.z),
+                  "z");
+  }
+  if (recurrence.kept.defined()) {
+    draw_horizontal(page, plan.old_state, false, recurrence.kept, share_range(page), "e⁻ʷ", true);
+  }
+  draw_horizontal(page, plan.new_state, false, plan.step.output,
+                  recurrence.kind == Recurrence::Kind::Selective
+                      ? range_of_numbers(page, plan.step.output)
+                      : plan.values,
+                  "output");
+}
+
+void draw_matrices(Page& page, const RecurrencePlan& plan, const RecurrenceWords& words) {
+  draw_step(page, plan.write, 2, words.write);
+  draw_step(page, plan.read, 3, words.read);
+  draw_sum(page, plan, words);
+  draw_vectors(page, plan, words);
+  draw_colour_bar(page,
+                  {plan.new_state.right() + (kVector + kVectorGap) * page.em(), plan.new_state.y,
+                   colour_bar_width(page), plan.new_state.height},
+                  plan.states, {words.scale, ""});
   page.faint_text({plan.note.x, plan.note.y + plan.note.height / 2},
-                  page.fitting({size + ", for any number of previous tokens; the output is divided "
-                                       "by z, the sum of all φ(k)",
-                                size + ", for any text length; divided by z, the sum of all φ(k)",
-                                size + ", for any text length", size},
-                               page.small(), plan.added.right() - plan.note.x - 3 * page.em()),
-                  page.small());
+                  page.fitting(words.note, page.small(), plan.note.width), page.small());
 }
 
 MechanismLayout draw_recurrence(Page& page, const Box& inside, const HeadInput& in) {
@@ -218,8 +256,7 @@ MechanismLayout draw_recurrence(Page& page, const Box& inside, const HeadInput& 
   }
   const std::string word = "“" + query_label(in.input.trace, in.tap, plan->t) + "”";
   draw_tokens(page, *plan, word);
-  draw_matrices(page, *plan, word);
-  draw_size(page, *plan);
+  draw_matrices(page, *plan, recurrence_words(plan->recurrence, plan->t, word));
   layout.bottom = plan->note.bottom();
   return layout;
 }
@@ -234,12 +271,15 @@ std::vector<ViewData::Matrix> recurrence_numbers(const HeadInput& in) {
     return ViewData::Matrix{
         name, numbers.reshaped({1, numbers.size()}), {name}, std::move(columns), {"row"}};
   };
-  std::vector<ViewData::Matrix> matrices{
-      {"state", step.after, {}, {}},
-      {"added", step.added, {}, {}},
-      line("z", step.z, {}),
-      line("output", step.output, {}),
-      line("weight", padded(step.weights, recurrence.length()), tokens)};
+  std::vector<ViewData::Matrix> matrices{{"state", step.after, {}, {}},
+                                         {"added", step.added, {}, {}}};
+  if (step.z.defined()) matrices.push_back(line("z", step.z, {}));
+  matrices.push_back(line("output", step.output, {}));
+  matrices.push_back(line("weight", padded(step.weights, recurrence.length()), tokens));
+  if (!recurrence.channel_means.empty()) {
+    matrices.push_back(line(recurrence_words(recurrence, t, "").channel_mean,
+                            padded(recurrence.channel_means, recurrence.length()), tokens));
+  }
   if (!recurrence.gates.empty()) {
     matrices.push_back(line("gate", padded(recurrence.gates, recurrence.length()), tokens));
     matrices.push_back(line("counts", padded(step.counts, recurrence.length()), tokens));
@@ -256,7 +296,8 @@ Mechanism recurrence_mechanism() {
   m.steps_through_tokens = true;
   m.parameters = {"token"};
   m.is_preferred = [](const AttentionTap& tap) {
-    return tap.variant.id == "linear" || tap.result.extra.contains("rfa.gate");
+    return tap.variant.id == "linear" || averaged_channels(tap.result) > 0 ||
+           tap.result.extra.contains("rfa.gate");
   };
   m.objection = recurrence_refusal;
   return m;

@@ -4,6 +4,7 @@
 
 #include "core/analysis/encoded.h"
 #include "core/analysis/words.h"
+#include "core/attention/variants/shared/implied_rows.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
@@ -102,6 +103,9 @@ std::string describe_encoding(const AttentionTap& tap) {
 
 std::string describe(const AttentionTap& tap) {
   std::string text = describe_variant(tap) + "; position: " + describe_encoding(tap);
+  if (averaged_channels(tap.result) > 0) {
+    text += "; implied weights: the mean over the head's channels";
+  }
   const PartSettings* part = tap.settings();
   if (part == nullptr) return text;
   if (part->score_cap > 0) {

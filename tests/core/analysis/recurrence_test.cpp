@@ -76,6 +76,52 @@ TEST(Recurrence, LastStateMatchesTheReportedState) {
   }
 }
 
+// Recurrences of channels reproduce outputs and mean weights of the operation.
+TEST(Recurrence, MatchesChannelsOfTheOperation) {
+  for (const char* variant : {R"({"type": "rwkv"})", R"({"type": "rwkv", "shift": false})",
+                              R"({"type": "mamba", "states": 5})"}) {
+    for (const Index kv_heads : {1, 2}) {
+      const Trace trace = trace_of(variant, true, kv_heads);
+      for (const AttentionTap& tap : trace.attention) {
+        ASSERT_EQ(recurrence_refusal(tap), "") << variant;
+        const Recurrence recurrence = recurrence_of(tap, 1);
+        ASSERT_EQ(recurrence.channel_means.size(), static_cast<std::size_t>(kLength));
+        const Tensor weights = tap.attention(1);
+        for (Index t = 0; t < kLength; ++t) {
+          const RecurrentStep step = recurrent_step(recurrence, t);
+          EXPECT_TRUE(testing::close(step.output, row_of(tap.output(), 1, t), 1e-5))
+              << variant << " " << t;
+          for (Index n = 0; n < step.after.size(); ++n) {
+            EXPECT_TRUE(std::abs(step.before[n] + step.added[n] - step.after[n]) <= 1e-5F);
+          }
+          for (Index j = 0; j <= t; ++j) {
+            const double weight = step.weights[static_cast<std::size_t>(j)];
+            EXPECT_TRUE(std::abs(weight - static_cast<double>(weights(t, j))) <= 1e-5)
+                << variant << " " << t << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The state of the next token begins with this token's state, decayed.
+TEST(Recurrence, SelectiveStateDecaysBetweenTokens) {
+  const Recurrence r = recurrence_of(trace_of(R"({"type": "mamba", "states": 5})").attention[0], 0);
+  for (Index t = 1; t < kLength; ++t) {
+    const RecurrentStep previous = recurrent_step(r, t - 1), current = recurrent_step(r, t);
+    for (Index n = 0; n < r.k.dim(1); ++n) {
+      for (Index c = 0; c < r.v.dim(1); ++c) {
+        const double decay = std::exp(static_cast<double>(r.delta(t, c) * r.rates(c, n)));
+        const double expected = decay * static_cast<double>(previous.after(n, c));
+        EXPECT_TRUE(std::abs(static_cast<double>(current.before(n, c)) - expected) <= 1e-6);
+        const double added = static_cast<double>(r.delta(t, c) * r.k(t, n) * r.v(t, c));
+        EXPECT_TRUE(std::abs(static_cast<double>(current.added(n, c)) - added) <= 1e-6);
+      }
+    }
+  }
+}
+
 // S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t, from the equation.
 TEST(Recurrence, StepsFollowTheEquation) {
   const Trace trace = trace_of(R"({"type": "rfa", "features": 5, "gate": true})");

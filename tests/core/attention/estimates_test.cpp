@@ -212,7 +212,8 @@ TEST(Costs, MatchGolden) {
     if (!v.cost.head) continue;
     for (const Choice& choice : all_choices(v)) {
       const bool causal = v.causality.refusal.empty();
-      testing::OperationSizes sizes;
+      const testing::OperationSizes sizes =
+          testing::compatible_sizes({}, choice, default_encoding(), causal);
       const std::string reason = refusal(choice, default_encoding(), causal,
                                          testing::dimensions(sizes), sizes.length, sizes.length);
       if (!reason.empty()) continue;
@@ -331,6 +332,7 @@ TEST(Reports, MatchGolden) {
         sizes.length = 12;
         Choice small_choice = choice;
         if (small_choice.values.has("height")) small_choice.values.set("height", Index{3});
+        sizes = testing::compatible_sizes(sizes, small_choice, default_encoding(), causal);
         if (!refusal(small_choice, default_encoding(), causal, testing::dimensions(sizes), 12, 12)
                  .empty()) {
           continue;
@@ -412,6 +414,7 @@ TEST(HeadGroups, MatchHeadsOfWholeLayer) {
           sizes.length = 12;
           Choice small_choice = choice;
           if (small_choice.values.has("height")) small_choice.values.set("height", Index{3});
+          sizes = testing::compatible_sizes(sizes, small_choice, default_encoding(), causal);
           const Dimensions layer_sizes = testing::dimensions(sizes);
           if (!refusal(small_choice, default_encoding(), causal, layer_sizes, 12, 12).empty())
             continue;

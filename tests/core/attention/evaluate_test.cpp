@@ -45,6 +45,7 @@ TEST(Evaluate, ComputesLastRowsOfIncrementalVariants) {
         const Choice encoding_choice{position, default_values(encoding(position).parameters)};
         OperationSizes sizes;
         sizes.batch = 2;
+        sizes = testing::compatible_sizes(sizes, choice, encoding_choice, true);
         if (!refusal(choice, encoding_choice, true, testing::dimensions(sizes), 16, 16).empty()) {
           continue;
         }

@@ -40,6 +40,17 @@ Dimensions dimensions(const OperationSizes& sizes) {
   return result;
 }
 
+OperationSizes compatible_sizes(OperationSizes sizes, const Choice& variant, const Choice& encoding,
+                                bool causal) {
+  const auto is_supported = [&](const OperationSizes& tried) {
+    return refusal(variant, encoding, causal, dimensions(tried), tried.length, tried.length)
+        .empty();
+  };
+  OperationSizes equal_sizes = sizes;
+  equal_sizes.value = sizes.key;
+  return !is_supported(sizes) && is_supported(equal_sizes) ? equal_sizes : sizes;
+}
+
 OperationInput random_operation(const OperationSizes& sizes, const Choice& variant_choice,
                                 const Choice& encoding_choice, bool causal, std::uint64_t seed) {
   const Index batch = sizes.batch, length = sizes.length;

@@ -13,6 +13,10 @@ struct OperationSizes {
 
 Dimensions dimensions(const OperationSizes& sizes);
 
+// Returns `sizes`, with values as wide as keys if the operation is supported with such values only.
+OperationSizes compatible_sizes(OperationSizes sizes, const Choice& variant, const Choice& encoding,
+                                bool causal);
+
 // Returns an operation with random x, q, k, v and random weights for the variant and encoding. All
 // numbers follow from `seed`.
 OperationInput random_operation(const OperationSizes& sizes, const Choice& variant,

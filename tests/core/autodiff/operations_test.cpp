@@ -17,6 +17,8 @@
 #include "core/attention/variants/shared/causal_matching.h"
 #include "core/attention/variants/shared/feature_weights.h"
 #include "core/attention/variants/shared/gated_sums.h"
+#include "core/attention/variants/shared/selective_scan.h"
+#include "core/attention/variants/shared/wkv.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -206,6 +208,25 @@ Case feature_weights_case(bool causal, Index exponents) {
           }};
 }
 
+// Two items of a batch with two heads; `spread`: magnitude of the keys.
+Case wkv_case(Index length, double spread) {
+  const Shape rows{4, length, 3};
+  return {{random_tensor(rows, 1, spread), random_tensor(rows, 2), random_tensor({2, 3}, 3),
+           random_tensor({2, 3}, 4)},
+          [](const std::vector<Var>& in) { return wkv(in[0], in[1], in[2], in[3]); },
+          3e-3f};
+}
+
+Case selective_scan_case(Index length) {
+  const Shape rows{4, length, 3};
+  return {{positive(rows, 1), random_tensor({2, 3, 2}, 2), random_tensor({2, length, 2}, 3),
+           random_tensor({2, length, 2}, 4), random_tensor(rows, 5)},
+          [](const std::vector<Var>& in) {
+            return selective_scan({in[0], scale(exp(in[1]), -1), in[2], in[3]}, in[4]);
+          },
+          5e-3f};
+}
+
 // A reversible model, which recomputes its blocks in the backward pass. The inputs are its token
 // vectors and one matrix of each layer.
 Case reversible_case() {
@@ -331,6 +352,10 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["causal_matching"] = {
       unary_case({2, 5, 5}, [](const Var& x) { return causal_matching(x, 3); }),
       unary_case({1, 4, 4}, [](const Var& x) { return causal_matching(x, 1); })};
+  cases["wkv"] = {wkv_case(5, 1), wkv_case(5, 40), wkv_case(2, 1)};
+  cases["wkv"].back().inert_inputs = {2};  // without a token further back, nothing decays
+  cases["selective_scan"] = {selective_scan_case(5), selective_scan_case(1)};
+  cases["selective_scan"].back().inert_inputs = {1};  // a single token does not decay
   cases["reversible"] = {reversible_case()};
   return cases;
 }

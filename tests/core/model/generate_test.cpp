@@ -140,6 +140,18 @@ TEST(Generate, CachesInputDependentSpans) {
   expect_matches_whole_pass(model);
 }
 
+// The token shift reads receptance and key of the previous token, which are not cached.
+TEST(Generate, CachesRwkvWithoutTokenShift) {
+  Choice choice = variant_choice("rwkv");
+  EXPECT_NE(cache_refusal(small_config(choice, default_encoding())), "");
+  choice.values.set("shift", false);
+  for (const char* encoding : {"none", "sinusoidal", "learned"}) {
+    const ModelConfig config = small_config(choice, encoding_choice(encoding));
+    ASSERT_TRUE(is_supported(config)) << encoding;
+    expect_matches_whole_pass(make_random_model(config));
+  }
+}
+
 TEST(Generate, CannotCacheGatedModels) {
   Choice gated = variant_choice("rfa");
   EXPECT_EQ(cache_refusal(small_config(gated, default_encoding())), "");

@@ -121,7 +121,9 @@ TEST(Mechanism, DefaultPictureFitsVariant) {
     EXPECT_EQ(default_mechanism(run_variant(variant(id), 16).attention[0]).id, "approximation")
         << id;
   }
-  EXPECT_EQ(default_mechanism(run_variant(variant("linear"), 16).attention[0]).id, "recurrence");
+  for (const char* id : {"linear", "rwkv", "mamba"}) {
+    EXPECT_EQ(default_mechanism(run_variant(variant(id), 16).attention[0]).id, "recurrence") << id;
+  }
   EXPECT_EQ(default_mechanism(run_variant(variant("hopfield"), 16).attention[0]).id, "settling");
   for (const char* id : {"synthesizer", "gmlp", "dynamic_convolution"}) {
     EXPECT_EQ(default_mechanism(run_variant(variant(id), 16).attention[0]).id, "made") << id;
