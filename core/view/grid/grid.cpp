@@ -157,7 +157,7 @@ class Grid {
     pairs.box = cells.box;
     pairs.height = static_cast<double>(thumbnail.tap->queries());
     pairs.width = static_cast<double>(thumbnail.tap->keys());
-    cover_excluded(page_, pairs, *thumbnail.tap, thumbnail.head_in_group);
+    excluded_.cover(page_, pairs, *thumbnail.tap, thumbnail.head_in_group);
     page_.add(OutlinedBox{cells.box, page_.theme().line, 1});
   }
 
@@ -239,6 +239,7 @@ class Grid {
   GridOrder order_;
   Box inside_;
   GridRaster raster_;
+  ExcludedPairs excluded_;
   std::size_t selected_count_ = 0;  // including selected heads that are not shown
   bool has_names_ = false, is_selection_ = false, has_pooling_ = false, has_excluded_ = false;
 };
@@ -303,8 +304,9 @@ ViewData data(const ViewInput& input) {
   const Tensor& first = data.matrices.front().values;
   Tensor all({static_cast<Index>(data.matrices.size()), first.dim(0), first.dim(1), first.dim(2)});
   float* to = all.data();
-  for (const ViewData::Matrix& matrix : data.matrices) {
+  for (ViewData::Matrix& matrix : data.matrices) {
     to = std::copy(matrix.values.begin(), matrix.values.end(), to);
+    if (&matrix != &data.matrices.front()) matrix.values = {};
   }
   ViewData::Matrix joined = std::move(data.matrices.front());
   joined.name = "attention";

@@ -1,6 +1,8 @@
 #include "core/view/parts/not_allowed.h"
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/pattern_cells.h"
@@ -27,6 +29,25 @@ HeatMap rules_map(const HeatMap& cells) {
   rules.height = cells.height;
   rules.width = cells.width;
   return rules;
+}
+
+bool have_equal_regions(const HeatMap& a, const HeatMap& b) {
+  return a.row == b.row && a.column == b.column && a.height == b.height && a.width == b.width;
+}
+
+// True if the rules of all pairs are equal.
+bool have_equal_rules(const AttentionTap& a, Index a_head, const AttentionTap& b, Index b_head) {
+  const Pattern &p = *a.result.pattern, &q = *b.result.pattern;
+  if (a.result.mask.defined() || b.result.mask.defined()) return false;
+  if (p.queries() != q.queries() || p.keys() != q.keys()) return false;
+  for (Index i = 0; i < p.queries(); ++i) {
+    const Pattern::Row x = p.row(pattern_head(a, a_head), i), y = q.row(pattern_head(b, b_head), i);
+    const auto equal = [](const Run& r, const Run& s) {
+      return std::tie(r.begin, r.end, r.step, r.rule) == std::tie(s.begin, s.end, s.step, s.rule);
+    };
+    if (!std::equal(x.begin(), x.end(), y.begin(), y.end(), equal)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -83,6 +104,23 @@ bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, I
   for (Index i = 0; i < weights.size(); ++i) {
     if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;
   }
+  draw_excluded(page, std::move(rules));
+  return true;
+}
+
+bool ExcludedPairs::cover(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head) {
+  if (!has_excluded_pairs(tap, head)) return false;
+  auto known = std::ranges::find_if(covered_, [&](const Covered& c) {
+    return have_equal_regions(c.cells, cells) && have_equal_rules(*c.tap, c.head, tap, head);
+  });
+  if (known == covered_.end()) {
+    HeatMap rules = rules_map(cells);
+    set_rules(rules, page.input(), tap, head);
+    known = covered_.insert(covered_.end(), {&tap, head, cells, std::move(rules)});
+    known->cells.values = {};  // only the region is compared
+  }
+  HeatMap rules = known->rules;
+  rules.box = cells.box;
   draw_excluded(page, std::move(rules));
   return true;
 }

@@ -22,6 +22,21 @@ bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, I
 bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
                     const Tensor& weights);
 
+// Covers the excluded pairs of many maps. Maps with equal patterns share their numbers.
+class ExcludedPairs {
+ public:
+  // As cover_excluded().
+  bool cover(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head);
+
+ private:
+  struct Covered {
+    const AttentionTap* tap;
+    Index head;
+    HeatMap cells, rules;
+  };
+  std::vector<Covered> covered_;  // one per pattern and visible region
+};
+
 // Draws a labelled swatch below a colour bar that starts at `bar_x`, if it fits the page.
 void draw_excluded_legend(Page& page, double bar_x, double y);
 

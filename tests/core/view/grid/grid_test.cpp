@@ -44,6 +44,24 @@ TEST(Grid, HitReportsHead) {
   EXPECT_EQ(heads.size(), 12u);
 }
 
+// All heads of a causal run exclude the same pairs; a copy for each head would double the memory.
+TEST(Grid, SharesExcludedPairs) {
+  const ViewLayout layout = lay_out_view(testing::synthetic_trace(3, 4, 10), "grid");
+  std::set<const float*> numbers;
+  std::set<double> places;
+  int count = 0;
+  for (const Item& item : layout.list.items) {
+    const HeatMap* map = std::get_if<HeatMap>(&item);
+    if (map == nullptr || !map->hollow) continue;
+    numbers.insert(map->values.data());
+    places.insert(map->box.x + 1e4 * map->box.y);
+    ++count;
+  }
+  EXPECT_EQ(count, 12);
+  EXPECT_EQ(places.size(), 12u);
+  EXPECT_EQ(numbers.size(), 1u);
+}
+
 bool has_text(const DisplayList& list, const std::string& part) {
   const std::vector<Text> all = testing::texts(list);
   return std::any_of(all.begin(), all.end(),
