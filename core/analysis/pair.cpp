@@ -28,6 +28,11 @@ Index position(const std::vector<std::int32_t>& positions, Index head, Index cou
   return positions[static_cast<std::size_t>((by_head ? head * count : 0) + row)];
 }
 
+double entry(const OffsetTable& t, Index head, Index offset) {
+  const Tensor& table = t.table.value();  // [h or 1, n]
+  return static_cast<double>(table(table.dim(0) == 1 ? 0 : head, (*t.index)(offset)));
+}
+
 }  // namespace
 
 std::optional<PairScore> pair_score(const Part& part, Index head, Index query, Index key) {
@@ -56,7 +61,7 @@ std::optional<PairScore> pair_score(const Part& part, Index head, Index query, I
     add(rows.term, dot(row_of(part.k.value(), head, h, key),
                        row_of(rows.rows.value(), head, h, (*rows.index)(offset)), part.k.dim(2)));
   }
-  for (const OffsetTable& table : part.scaled_biases) add(table.term, table.at(head, offset));
+  for (const OffsetTable& table : part.scaled_biases) add(table.term, entry(table, head, offset));
   if (part.split.empty()) {
     pair.terms[Term::Content] += scale * pair.product;
   } else {  // an encoding of the input: `split` divides the product into terms
@@ -66,12 +71,12 @@ std::optional<PairScore> pair_score(const Part& part, Index head, Index query, I
   }
   pair.score = scale * inner;
   if (part.factor) {
-    const double factor = part.factor->at(head, offset);
+    const double factor = entry(*part.factor, head, offset);
     pair.terms[Term::Factor] = factor;
     pair.score *= factor;
   }
   if (part.bias) {
-    const double bias = part.bias->at(head, offset);
+    const double bias = entry(*part.bias, head, offset);
     pair.terms[Term::Bias] = bias;
     pair.score += bias;
   }

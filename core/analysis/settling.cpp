@@ -4,9 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/analysis/encoded.h"
 #include "core/analysis/symmetric_eigen.h"
-#include "core/position/offsets.h"
 
 namespace attnscope {
 namespace {
@@ -40,28 +38,19 @@ Settling settling_of(const AttentionTap& tap, Index head, Index query) {
   for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, query)) {
     for (Index j = run.begin; j < run.end; j += run.step) result.keys.push_back(j);
   }
-  const HeadTensors<Tensor> vectors = tap.input();
-  const PartSettings& settings = *tap.settings();
-  const Part encoded =
-      encoded_part(encoding_use(tap, 0), vectors.q, vectors.k, settings.pos_q, settings.pos_k);
-  const Tensor &q = encoded.q.value(), &k = encoded.k.value();
+  const auto [q, k, v] = tap.input();
   const Index count = static_cast<Index>(result.keys.size()), size = q.dim(2);
   const Index kv = head * k.dim(0) / q.dim(0);
   RowMatrix patterns(count, size);
-  Eigen::VectorXd biases = Eigen::VectorXd::Zero(count);
   for (Index n = 0; n < count; ++n) {
-    const Index key = result.keys[static_cast<std::size_t>(n)];
-    patterns.row(n) = row_at(k, kv, key);
-    if (!settings.bias) continue;
-    const Index offset = position_at(settings.pos_q, query) - position_at(settings.pos_k, key);
-    biases[n] = settings.bias->at(head, offset);
+    patterns.row(n) = row_at(k, kv, result.keys[static_cast<std::size_t>(n)]);
   }
   const Index steps = count > 0 ? tap.result.extra_counts.at("hopfield.steps")(head, query) : 0;
   RowMatrix states(steps + 1, size);
   states.row(0) = row_at(q, head, query);
   result.weights = Tensor::zeros({steps, tap.keys()});
   for (Index t = 0; t <= steps && count > 0; ++t) {
-    const Eigen::VectorXd scores = result.beta * patterns * states.row(t).transpose() + biases;
+    const Eigen::VectorXd scores = result.beta * patterns * states.row(t).transpose();
     const double max_score = scores.maxCoeff();
     const Eigen::VectorXd powers = (scores.array() - max_score).exp();
     if (result.beta > 0) {

@@ -1,8 +1,7 @@
 // Hopfield retrieval: iterates a query over stored patterns (Ramsauer et al., 2020, eq. 2 and 3):
-//   ξ_0 = q,   ξ_{t+1} = Σ_j softmax_j(β ξ_t·k_j + b_j) k_j
-//   E(ξ) = −log Σ_j exp(β k_j·ξ + b_j) / β + |ξ|² / 2, up to a constant
-// The sums run over the allowed keys of the query. q and k are rotated if the encoding is a
-// rotation; b_j is the bias of the encoding for the pair, or 0. E never increases.
+//   ξ_0 = q,   ξ_{t+1} = Σ_j softmax_j(β ξ_t·k_j) k_j
+//   E(ξ) = −log Σ_j exp(β k_j·ξ) / β + |ξ|² / 2, up to a constant
+// The sums run over the allowed keys of the query. E never increases.
 #pragma once
 
 #include <string>

@@ -121,17 +121,17 @@ std::string combination_refusal(const Variant& variant, const Encoding& encoding
     return "position.type: expected an encoding that keeps distances in the sequence, found " +
            encoding.id + " (" + variant.label + " weighs keys by these distances)";
   }
-  const VariantEncodings& accepted = variant.encodings;
-  if (!is_pair_encoding(encoding) || accepted.accepts_pairs(values)) return {};
-  const bool accepts_rotation = accepted.accepts_rotary(values);
-  const bool accepts_bias = accepted.accepts_bias(values);
-  if ((accepts_rotation && encoding.rotate) || (accepts_bias && encoding.adds_bias)) return {};
-  return std::string("position.type: expected none, ") +
-         (accepts_rotation ? "an encoding that rotates queries and keys (rope), " : "") +
-         (accepts_bias ? "a bias by distance (relative_bias, t5 or alibi), " : "") +
-         "sinusoidal, learned or universal, found " + encoding.id + " (" + variant.label + " " +
-         accepted.pairs_refusal + ", so " + encoding.label.substr(0, encoding.label.find(',')) +
-         " has nothing to " + (encoding.rotate ? "rotate" : "change") + ")";
+  const bool accepts_rotation = variant.encodings.accepts_rotary && encoding.rotate;
+  if (is_pair_encoding(encoding) && !variant.encodings.accepts_pairs(values) && !accepts_rotation) {
+    return std::string("position.type: expected none, ") +
+           (variant.encodings.accepts_rotary ? "an encoding that rotates queries and keys (rope), "
+                                             : "") +
+           "sinusoidal, learned or universal, found " + encoding.id + " (" + variant.label + " " +
+           variant.encodings.pairs_refusal + ", so " +
+           encoding.label.substr(0, encoding.label.find(',')) + " has nothing to " +
+           (encoding.rotate ? "rotate" : "change") + ")";
+  }
+  return {};
 }
 
 }  // namespace

@@ -153,9 +153,8 @@ struct VariantEncodings {
   Predicate accepts_pairs = always;  // supports pair encodings
   // Reason why accepts_pairs() is false, without the subject: "never forms scores of pairs".
   std::string pairs_refusal{};
-  // Support, even if accepts_pairs() is false, encodings that only rotate queries and keys, or that
-  // only add a bias to scores.
-  Predicate accepts_rotary = never, accepts_bias = never;
+  // Supports encodings that only rotate queries and keys, even if accepts_pairs() is false.
+  bool accepts_rotary = false;
 };
 
 struct VariantScores {

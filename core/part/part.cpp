@@ -100,11 +100,6 @@ std::string_view to_string(Term term) {
   return "";
 }
 
-double OffsetTable::at(Index head, Index offset) const {
-  const Tensor& numbers = table.value();
-  return static_cast<double>(numbers(numbers.dim(0) == 1 ? 0 : head, (*index)(offset)));
-}
-
 Index Part::kv_heads() const {
   const Var& var = k.defined() ? k : v;
   return var.defined() ? var.dim(0) / batch : heads;

@@ -50,7 +50,6 @@ struct OffsetTable {  // a number per head and index(o)
   Var table;          // [h or 1, n]
   OffsetIndexPtr index;
   Term term = Term::Bias;
-  double at(Index head, Index offset) const;
 };
 struct RelativeRows {  // a vector per index(o)
   Var rows;            // [h or 1, n, d_k] (d_v for value_rows)

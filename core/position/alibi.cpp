@@ -23,7 +23,6 @@ Encoding alibi_encoding() {
       "weights, and it extrapolates to texts longer than those of training.";
   e.source = "Press, Smith and Lewis, 2021, Train short, test long, arXiv:2108.12409";
   e.complexity = "O(1) per pair";
-  e.adds_bias = true;
   e.parameters = {
       {.key = "slopes",
        .symbol = "m",

@@ -32,7 +32,6 @@ struct Encoding : Info {
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       embed;
-  bool adds_bias = false;  // the only effect is a bias of the scores, not multiplied by the scale
   // Rotates queries or keys by their positions. Set only for encodings whose only effect is the
   // rotation. x: [B h, L, d_k]; positions: [L], empty for 0, 1, ...
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,

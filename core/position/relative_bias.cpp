@@ -19,7 +19,6 @@ Encoding relative_bias_encoding() {
       "its neighbourhood.";
   e.source = "Raffel et al., 2019, arXiv:1910.10683, without buckets";
   e.complexity = "O(1) per pair, and h·(2k + 1) weights";
-  e.adds_bias = true;
   e.parameters = {clip_parameter("number")};
   e.weights = {{.name = "pos.bias",
                 .help = "Score bias by head and offset.",

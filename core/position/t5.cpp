@@ -79,7 +79,6 @@ Encoding t5_encoding() {
       "coarsely at long range.";
   e.source = "Raffel et al., 2019, T5, arXiv:1910.10683";
   e.complexity = "O(1) per pair, and h·buckets weights";
-  e.adds_bias = true;
   e.parameters = {{.key = "buckets",
                    .symbol = "B",
                    .label = "Buckets",

@@ -8,7 +8,6 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/stop.h"
-#include "core/position/offsets.h"
 
 namespace attnscope {
 namespace {
@@ -28,26 +27,6 @@ Var couplings(const Var& agreements) {
   return transpose(softmax(transpose(agreements)));
 }
 
-// Bias of every pair, from a table by offset.  [h or 1, L_q, L_k]
-Var pair_biases(const Part& part, const OffsetTable& bias) {
-  IntTensor columns({part.queries(), part.keys()});
-  for (Index i = 0; i < part.queries(); ++i) {
-    for (Index j = 0; j < part.keys(); ++j) {
-      columns(i, j) = (*bias.index)(position_at(part.pos_q, i) - position_at(part.pos_k, j));
-    }
-  }
-  return permute(gather(transpose(bias.table), columns), {2, 0, 1});
-}
-
-// Scores of pairs before the first round.  [B h, L_q, L_k]
-Var first_agreements(const Part& part) {
-  const Var k = repeat_heads(part.k, part.heads, part.kv_heads());
-  const Var products = scale(matmul_transposed(part.q, k), part.scale);
-  if (!part.bias) return products;
-  const Var by_item = reshape(products, {part.batch, part.heads, products.dim(1), products.dim(2)});
-  return reshape(add(by_item, pair_biases(part, *part.bias)), products.shape());
-}
-
 // Couplings of the first item of the batch after each iteration.  [n, h, L_q, L_k]
 Tensor first_item_couplings(const std::vector<Tensor>& rounds, Index heads) {
   const Tensor& last = rounds.back();
@@ -61,11 +40,11 @@ Tensor first_item_couplings(const std::vector<Tensor>& rounds, Index heads) {
 
 OperationResult evaluate_capsules(const OperationInput& input, Backend& backend,
                                   const ResultRequest& wanted) {
+  const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var v = repeat_heads(input.v, input.heads, input.kv_heads);
   Part part = plain_part(input, plain_pattern(input, false));
   const Index iterations = input.variant.values.integer("iterations");
-  apply_encoding(part, input, false);
-  Var agreements = first_agreements(part);
+  Var agreements = scale(matmul_transposed(input.q, k), part.scale);
   std::vector<Tensor> rounds;
   for (Index n = 0; n < iterations; ++n) {
     check_stop();
@@ -79,7 +58,6 @@ OperationResult evaluate_capsules(const OperationInput& input, Backend& backend,
   part.q = part.k = Var();
   part.v = v;
   part.split.clear();
-  part.bias.reset();  // contained in the couplings
   OperationResult result = run_part(std::move(part), backend, wanted);
   result.output = squash(result.output);
   result.part.reset();  // the output is not the weighted sum
@@ -106,16 +84,13 @@ Variant capsules_variant() {
       "each output; here outputs compete for each input, so that columns of the map sum to 1. A "
       "few rounds strengthen the routes from inputs to outputs that agree with them. The length of "
       "an output, below 1, measures the agreement of its inputs. The value of a token is its vote "
-      "for every output; capsule networks learn a vote matrix for each pair, and begin with log "
-      "priors that do not depend on the input, where b begins with products here. A bias by "
-      "distance is such a prior.";
+      "for every output; capsule networks learn a vote matrix for each pair.";
   v.source = "Sabour, Frosst and Hinton, 2017, Dynamic routing between capsules, arXiv:1710.09829";
   v.complexity = "O(n·L²·d)";
   v.causality.refusal =
       "later outputs compete for earlier tokens, so that rows depend on later tokens";
   v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
-  v.encodings.accepts_rotary = v.encodings.accepts_bias = always;
-  v.encodings.pairs_refusal = "begins with products and a bias, which agreement changes";
+  v.encodings.pairs_refusal = "changes its scores by agreement";
   v.parameters = {{.key = "iterations",
                    .symbol = "n",
                    .label = "Iterations",
@@ -130,7 +105,7 @@ Variant capsules_variant() {
     const auto pairs =
         static_cast<double>(in.batch * in.heads * in.queries) * static_cast<double>(in.keys);
     const auto rounds = static_cast<double>(in.maps ? in.values.integer("iterations") : 0);
-    return sizeof(float) * pairs * (8 + rounds);
+    return sizeof(float) * pairs * (5 + rounds);
   };
   v.evaluate = evaluate_capsules;
   return v;

@@ -25,7 +25,6 @@ OperationResult evaluate_convolution(const OperationInput& input, Backend& backe
       index_offsets({reach - width + 1, reach}, [reach](Index offset) { return reach - offset; });
   part.q = part.k = Var();
   part.split.clear();
-  apply_encoding(part, input, input.causal);
   return run_part(std::move(part), backend, wanted);
 }
 
@@ -50,8 +49,7 @@ Variant dynamic_convolution_variant() {
     return Needs{.queries = false, .keys = false, .input = true};
   };
   v.encodings.accepts_pairs = v.scores.has_terms = never;
-  v.encodings.accepts_bias = always;
-  v.encodings.pairs_refusal = "predicts weights from the query's token alone";
+  v.encodings.pairs_refusal = "predicts weights from the query's token alone and scores no pairs";
   v.parameters = {{.key = "width",
                    .symbol = "w",
                    .label = "Width",

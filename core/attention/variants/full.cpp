@@ -30,8 +30,9 @@ OperationResult evaluate_full(OperationInput input, Backend& backend, const Resu
     part.additive_q = weight(input.weights, "add.wq");  // [h, d_k, a]
     part.additive_k = weight(input.weights, "add.wk");  // [h, d_k, a]
     part.additive_v = weight(input.weights, "add.v");   // [h, a]
+  } else {
+    apply_encoding(part, input, input.causal);
   }
-  apply_encoding(part, input, input.causal);
   return run_part(std::move(part), backend, wanted);
 }
 
@@ -86,7 +87,6 @@ Variant full_variant() {
                 .used = is_additive}};
   v.encodings.accepts_pairs =
       v.scores.has_terms = [](const Values& values) { return !is_additive(values); };
-  v.encodings.accepts_bias = is_additive;
   v.encodings.pairs_refusal = "with the additive score has no product of queries and keys";
   v.evaluate = evaluate_full;
   return v;

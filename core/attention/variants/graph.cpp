@@ -182,7 +182,6 @@ OperationResult evaluate_graph(const OperationInput& input, Backend& backend,
   part.logits = has_additive_scores ? additive_logits(input) : degree_weights(input, *part.pattern);
   part.normaliser = has_additive_scores ? Normaliser::Softmax : Normaliser::None;
   part.q = part.k = Var();
-  if (has_additive_scores) apply_encoding(part, input, input.causal);
   return run_part(std::move(part), backend, wanted);
 }
 
@@ -273,9 +272,6 @@ Variant graph_variant() {
                attention_vector("graph.dst", "Scores the key node.")};
   v.encodings.accepts_pairs =
       v.scores.has_terms = [](const Values& values) { return has_graph_mode(values, "dot"); };
-  v.encodings.accepts_bias = [](const Values& values) {
-    return has_graph_mode(values, "additive");
-  };
   v.encodings.pairs_refusal = "with these weights has no product of queries and keys";
   v.scores.has_softmax = [](const Values& values) {
     return !has_graph_mode(values, "convolution");

@@ -38,18 +38,17 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
   Part part = plain_part(input, plain_pattern(input, input.causal));
   if (values.has("beta")) part.scale = static_cast<float>(values.real("beta"));
   part.split.clear();
-  apply_encoding(part, input, input.causal);
 
   // xi: state of the queries before the last step. The last step computes `attention` from xi.
   const Index rows = input.q.dim(0) * input.q.dim(1);
-  Var xi = part.q;
+  Var xi = input.q;
   std::vector<bool> is_moving(static_cast<std::size_t>(rows), true);
   IntTensor steps = IntTensor::full({input.q.dim(0), input.q.dim(1)}, 1);
   for (Index step = 2; step <= values.integer("steps"); ++step) {
     check_stop();
     Part retrieval = part;
     retrieval.q = xi;
-    retrieval.v = part.k;
+    retrieval.v = input.k;
     const Var next = run_part(std::move(retrieval), backend, {}).output;  // [B h, L, d_k]
     const std::vector<double> change = changes(xi.value(), next.value());
     bool any_moving = false;
@@ -80,15 +79,14 @@ Variant hopfield_variant() {
   v.summary =
       "Attention is one step of an associative memory: the keys are stored patterns, and a query "
       "is replaced by their weighted mean. Repeated steps converge to one pattern, or to the mean "
-      "of a group; a large β makes memories sharp. RoPE rotates the query and the patterns once, "
-      "before the first step; a bias by distance counts in every step.";
+      "of a group; a large β makes memories sharp.";
   v.source = "Ramsauer et al., 2020, Hopfield networks is all you need, arXiv:2008.02217";
   v.complexity = "O(steps·L²·d)";
   v.causality.incremental = always;
   v.inputs.cross = true;
-  v.encodings.accepts_rotary = v.encodings.accepts_bias = always;
   v.encodings.accepts_pairs = v.scores.has_terms = never;
-  v.encodings.pairs_refusal = "compares queries with the patterns that it retrieves";
+  v.encodings.pairs_refusal =
+      "replaces queries by means of patterns, which have no single position";
   v.parameters = {{.key = "steps",
                    .symbol = "n",
                    .label = "Steps",

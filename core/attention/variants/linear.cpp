@@ -42,15 +42,15 @@ Variant linear_variant() {
       "If the weight of a pair is a product of features of the query and of the key, the sum over "
       "keys is computed once for all queries, or carried along as a running sum: attention becomes "
       "a recurrent network with a matrix as its state. The map shows the weights that the sums "
-      "imply; they are flatter than those of a softmax. RoPE may rotate features after φ, as in "
-      "RoFormer: weights then depend on distances alone, may be negative, and need not sum to 1. "
-      "Rotated before φ, they stay positive, but change when all positions shift.";
+      "imply; they are flatter than those of a softmax. With RoPE, features are rotated after φ, "
+      "as in RoFormer: weights then depend on distances alone, may be negative, and need not sum "
+      "to 1.";
   v.source = "Katharopoulos et al., 2020, Transformers are RNNs, arXiv:2006.16236";
   v.complexity = "O(L·d²)";
   v.cost.growth = {.power = 1};
   v.causality.incremental = always;
   v.inputs.cross = true;
-  v.encodings.accepts_rotary = always;
+  v.encodings.accepts_rotary = true;
   v.cost.head = [](const CostInput& in) { return feature_cost(in, in.key_size, 0); };
   v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
   v.encodings.pairs_refusal = "never forms scores of pairs";

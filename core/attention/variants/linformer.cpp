@@ -199,7 +199,7 @@ Variant linformer_variant() {
       "each projected key mixes tokens of the whole text, so that no mask over the k columns hides "
       "later tokens; Linformer is for encoders";
   v.inputs.cross = true;
-  v.encodings.accepts_rotary = always;
+  v.encodings.accepts_rotary = true;
   v.encodings.accepts_pairs = v.scores.has_terms = never;
   v.encodings.pairs_refusal = "scores keys that are mixed from many positions";
   v.parameters = {

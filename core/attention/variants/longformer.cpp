@@ -66,7 +66,6 @@ OperationResult evaluate_projected_globals(const OperationInput& input, Backend&
   part.k = concat({local_input.k, global_input.k}, -1);                      // [B h_kv, L, 2 d_k]
   part.v = concat({input.v, global_heads(input, "v", input.kv_heads)}, -1);  // [B h_kv, L, 2 d_v]
   part.split.clear();
-  if (!has_rotation(input)) apply_encoding(part, input, input.causal);
   OperationResult result = run_part(std::move(part), backend, wanted);
   result.output = add(multiply(slice(result.output, -1, 0, size), local_mask),
                       multiply(slice(result.output, -1, size, size), global_mask));
@@ -110,9 +109,8 @@ Variant longformer_variant() {
   v.scores.caps_and_sinks = true;
   v.inputs.needs = [](const Values& values) { return Needs{.input = has_own_projections(values)}; };
   v.causality.incremental = [](const Values& values) { return !has_own_projections(values); };
-  v.encodings.accepts_rotary = always;
+  v.encodings.accepts_rotary = true;
   v.encodings.accepts_pairs = [](const Values& values) { return !has_own_projections(values); };
-  v.encodings.accepts_bias = always;
   v.encodings.pairs_refusal = "compares global positions by separate projections";
   v.summary =
       "A sliding window keeps the cost linear, and a few global positions, such as a question or a "

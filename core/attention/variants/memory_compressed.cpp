@@ -22,9 +22,8 @@ Pattern compressed_pattern(const OperationInput& input, Index stride, Index coun
   return rows.finish();
 }
 
-OperationResult evaluate_compressed(const OperationInput& original, Backend& backend,
+OperationResult evaluate_compressed(const OperationInput& input, Backend& backend,
                                     const ResultRequest& wanted) {
-  const OperationInput input = rotate_input(original);
   const Index stride = input.variant.values.integer("stride"), keys = key_count(input);
   const Index size = std::min(stride, keys), count = window_count(keys, size);
   const auto convolve = [&](const Var& x, const char* name) {
@@ -69,14 +68,13 @@ Variant memory_compressed_variant() {
       "encyclopedia articles from very long collections of sources, by a decoder whose layers "
       "alternate between local blocks and compressed memory: L M L M L. A decoder attends only to "
       "complete blocks, so that no key contains later tokens; the first s − 1 queries have no "
-      "keys. RoPE rotates keys before they are combined.";
+      "keys.";
   v.source = "Liu et al., 2018, Generating Wikipedia, arXiv:1801.10198";
   v.complexity = "O(L²/s·d)";
   v.causality.refusal =
       "a compressed key mixes earlier and later positions; decoder=true hides incomplete blocks";
   v.causality.incremental = is_decoder;
   v.inputs.cross = true;
-  v.encodings.accepts_rotary = always;
   v.encodings.accepts_pairs = v.scores.has_terms = never;
   v.encodings.pairs_refusal = "scores keys that each combine several positions";
   v.parameters = {{.key = "stride",

@@ -145,7 +145,7 @@ Variant rfa_variant() {
   v.cost.growth = {.power = 1};
   v.inputs.cross = true;
   v.causality.incremental = [](const Values& values) { return !has_gate(values); };
-  v.encodings.accepts_rotary = always;
+  v.encodings.accepts_rotary = true;
   v.inputs.needs = [](const Values& values) { return Needs{.input = has_gate(values)}; };
   v.objection = gate_objection;
   v.cost.head = [](const CostInput& in) {

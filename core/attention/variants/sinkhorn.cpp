@@ -153,9 +153,8 @@ void mix_with_dense(const OperationInput& input, Backend& backend, const ResultR
   }
 }
 
-OperationResult run_item(const OperationInput& original, Backend& backend,
+OperationResult run_item(const OperationInput& input, Backend& backend,
                          const ResultRequest& wanted) {
-  const OperationInput input = rotate_input(original);
   const Index block = input.variant.values.integer("block"), length = key_count(input);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var v = repeat_heads(input.v, input.heads, input.kv_heads);
@@ -243,8 +242,7 @@ Variant sinkhorn_variant() {
       "contents of the blocks; a stored R, the same for every text, is the simpler form. A low "
       "temperature makes the sorting sharp; no noise is added. In a decoder, only earlier blocks "
       "are sorted, and columns are normalised over the places so far. With more iterations, the "
-      "block sorted to a place approaches the previous block. RoPE rotates keys before they are "
-      "sorted.";
+      "block sorted to a place approaches the previous block.";
   v.source = "Tay et al., 2020, Sparse Sinkhorn attention, arXiv:2002.11296";
   v.complexity = "O(L·b·d + (L/b)²·b·d)";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
@@ -254,7 +252,6 @@ Variant sinkhorn_variant() {
   v.causality.refusal =
       "sinkhorn sorts blocks of the whole text; decoder=true sorts only earlier blocks";
   v.inputs.needs = [](const Values& values) { return Needs{.input = sorts_by_content(values)}; };
-  v.encodings.accepts_rotary = always;
   v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
   v.encodings.pairs_refusal = "scores blocks that it reorders and mixes";
   v.parameters = {

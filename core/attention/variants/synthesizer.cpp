@@ -87,8 +87,7 @@ Var factorised_random_logits(const OperationInput& input) {
 }
 
 // scale * q·k.  [B h, L_q, L_k]
-Var dot_logits(const OperationInput& original) {
-  const OperationInput input = rotate_input(original);
+Var dot_logits(const OperationInput& input) {
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const auto key_size = static_cast<double>(input.q.dim(2));
   const float factor = input.scale.value_or(static_cast<float>(1 / std::sqrt(key_size)));
@@ -159,7 +158,6 @@ OperationResult evaluate_synthesizer(const OperationInput& input, Backend& backe
       is_mixture(values) ? mixture_logits(input) : form_logits(input, values.choice("mode"));
   part.q = part.k = Var();
   part.split.clear();
-  if (!has_rotation(input)) apply_encoding(part, input, input.causal);
   OperationResult result = run_part(std::move(part), backend, wanted);
   if (is_mixture(values) && wanted.attention) {
     result.extra["synthesizer.alpha"] = softmax(weight(input.weights, "syn.alpha")).value();
@@ -300,8 +298,7 @@ Variant synthesizer_variant() {
       "weights on all positions from the token alone; the random one has a fixed or learned matrix "
       "that ignores the text. Factorised forms need far fewer weights. A mixture adds two forms, "
       "one of which may be the product of queries and keys, with learned shares. All perform "
-      "better than expected; mixtures with products perform best. A bias by distance is added to "
-      "the logits, as in the authors' experiments with T5.";
+      "better than expected; mixtures with products perform best.";
   v.source = "Tay et al., 2020, Synthesizer, arXiv:2005.00743";
   v.complexity = "O(L²·d)";
   v.causality.incremental = always;
@@ -310,10 +307,7 @@ Variant synthesizer_variant() {
     return Needs{.queries = has_products, .keys = has_products, .input = reads_tokens(values)};
   };
   v.encodings.accepts_pairs = v.scores.has_terms = never;
-  v.encodings.accepts_rotary = [](const Values& values) { return has_form(values, "dot"); };
-  v.encodings.accepts_bias = always;
-  v.encodings.pairs_refusal =
-      "makes its weights without queries and keys, or adds their plain products";
+  v.encodings.pairs_refusal = "makes its weights without comparing queries and keys";
   v.parameters = {{.key = "mode",
                    .symbol = "",
                    .label = "Mode",

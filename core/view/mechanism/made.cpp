@@ -5,7 +5,6 @@
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
-#include "core/position/offsets.h"
 #include "core/view/mechanism/boxes.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/steps.h"
@@ -41,6 +40,24 @@ bool is_softmax(const AttentionTap& tap) {
   return tap.settings()->normaliser == Normaliser::Softmax;
 }
 
+// Numbers that generate the weights, a row per token. Kernels: softmax of the logits, by offset
+// from the farthest previous key to later keys. Otherwise: logits by key.
+Tensor generating_numbers(const HeadInput& in) {
+  const Tensor logits = in.tap.part()->logits.value();
+  const Index rows = logits.dim(1), columns = logits.dim(2);
+  Tensor numbers({rows, columns});
+  for (Index i = 0; i < rows; ++i) {
+    double sum = 0, peak = -std::numeric_limits<double>::infinity();
+    for (Index k = 0; k < columns; ++k) peak = std::max<double>(peak, logits(in.head, i, k));
+    for (Index k = 0; k < columns; ++k) sum += std::exp(logits(in.head, i, k) - peak);
+    for (Index k = 0; k < columns; ++k) {
+      const double weight = std::exp(logits(in.head, i, k) - peak) / sum;
+      numbers(i, k) = has_kernel(in.tap) ? static_cast<float>(weight) : logits(in.head, i, k);
+    }
+  }
+  return numbers;
+}
+
 // Offset of the first number of a kernel; negative offsets are before the token.
 Index first_offset(const AttentionTap& tap) {
   const OffsetIndex& index = *tap.settings()->logits_index;
@@ -48,38 +65,6 @@ Index first_offset(const AttentionTap& tap) {
     if (index.column[n] == 0) return -(index.min + static_cast<Index>(n));
   }
   return 0;
-}
-
-// Bias that the encoding adds to logit k of row i; 0 without one.
-double bias_of(const HeadInput& in, Index i, Index k) {
-  const PartSettings& part = *in.tap.settings();
-  if (!part.bias) return 0;
-  const Index offset = has_kernel(in.tap) ? -(first_offset(in.tap) + k)
-                                          : position_at(part.pos_q, i) - position_at(part.pos_k, k);
-  return part.bias->at(in.head, offset);
-}
-
-// Numbers that generate the weights, a row per token. Kernels: softmax of the logits, by offset
-// from the farthest previous key to later keys. Otherwise: logits by key.
-Tensor generating_numbers(const HeadInput& in) {
-  const Tensor logits = in.tap.part()->logits.value();
-  const Index rows = logits.dim(1), columns = logits.dim(2);
-  Tensor numbers({rows, columns});
-  std::vector<double> row(static_cast<std::size_t>(columns));
-  for (Index i = 0; i < rows; ++i) {
-    for (Index k = 0; k < columns; ++k) {
-      row[static_cast<std::size_t>(k)] =
-          static_cast<double>(logits(in.head, i, k)) + bias_of(in, i, k);
-    }
-    const double peak = *std::ranges::max_element(row);
-    double sum = 0;
-    for (const double logit : row) sum += std::exp(logit - peak);
-    for (Index k = 0; k < columns; ++k) {
-      const double logit = row[static_cast<std::size_t>(k)];
-      numbers(i, k) = static_cast<float>(has_kernel(in.tap) ? std::exp(logit - peak) / sum : logit);
-    }
-  }
-  return numbers;
 }
 
 TokenAxis kernel_axis(const AttentionTap& tap, Index width) {
@@ -103,11 +88,6 @@ bool is_mixture(const AttentionTap& tap) {
   return tap.variant.values.has("plus") && tap.variant.values.choice("plus") != "none";
 }
 
-// "softmax", after the bias that the encoding adds, if any.
-std::string softmax_words(const AttentionTap& tap) {
-  return tap.settings()->bias ? "plus a bias by distance; softmax" : "softmax";
-}
-
 // Boxes of a mixture of two forms: their shares, then the softmax.
 std::vector<ChainBox> mixture_chain(const HeadInput& in, const ChainBox& origin, Index query) {
   const Tensor& alpha = in.tap.result.extra.at("synthesizer.alpha");
@@ -120,7 +100,7 @@ std::vector<ChainBox> mixture_chain(const HeadInput& in, const ChainBox& origin,
   };
   return {origin,
           {term("mode", 0) + " + " + term("plus", 1)},
-          {softmax_words(in.tap) + ": the weights of row " + std::to_string(query)}};
+          {"softmax: the weights of row " + std::to_string(query)}};
 }
 
 std::vector<ChainBox> origin_chain(const HeadInput& in, Index query) {
@@ -139,25 +119,25 @@ std::vector<ChainBox> origin_chain(const HeadInput& in, Index query) {
       return {{name + " at position " + position + " only", true},
               {"two small networks map it to A and B"},
               {"A repeats, each time multiplied by a number of B"},
-              {softmax_words(tap) + ": the weights of row " + position}};
+              {"softmax: the weights of row " + position}};
     }
     if (has_kernel(tap)) {
       return {{name + " at position " + position + " only", true},
               {"a matrix maps it to " + width + " numbers"},
-              {softmax_words(tap) + ": its kernel"},
+              {"softmax: its kernel"},
               {"applied to the " + width + " keys around it"}};
     }
     return {{name + " at position " + position + " only", true},
             {"a small network maps it to"},
             {"a number for each of " + width + " positions"},
-            {softmax_words(tap) + ": the weights of row " + position}};
+            {"softmax: the weights of row " + position}};
   }
   if (is_softmax(tap)) {
     return {{"position " + position + ", for any text", true},
             {"row " + position +
              (synthesizer_form(tap) == "factorised_random" ? " of a product R₁ R₂ᵀ"
                                                            : " of a fixed matrix R")},
-            {softmax_words(tap) + ": the weights of row " + position}};
+            {"softmax: the weights of row " + position}};
   }
   return {{"position " + position + ", for any text", true},
           {"row " + position + " of a learned matrix Ψ"},
@@ -274,10 +254,8 @@ MechanismLayout draw_generated(Page& page, const Box& inside, const HeadInput& i
   }
   const bool is_token = weights_from(in.tap) == WeightsFrom::Token;
   draw_step(page, plan->chain_sentence, 1,
-            {is_token && in.tap.settings()->bias
-                 ? "No comparisons: a query's weights depend on its own token and on distances"
-             : is_token ? "No comparisons: a query's weights depend on its own token only"
-                        : "No comparisons: weights depend on positions only",
+            {is_token ? "No comparisons: a query's weights depend on its own token only"
+                      : "No comparisons: weights depend on positions only",
              "No comparisons of tokens", "No comparisons"});
   draw_chain(page, plan->chain, origin_chain(in, query));
   if (plan->has_two_maps) draw_source(page, *plan, in, query);

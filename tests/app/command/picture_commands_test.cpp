@@ -651,17 +651,17 @@ TEST_F(PictureCommands, ErrorsNameOptionThatResolvesThem) {
     return run_program(extra);
   };
   expect_refusal(render({"--variant", "linformer", "--strict"}), "; use --no-causal");
-  expect_refusal(render({"--variant", "gmlp", "--strict"}), "; use --position none");
+  expect_refusal(render({"--variant", "hopfield", "--strict"}), "; use --position none");
   expect_refusal(render({"--view", "mechanism,token=999"}), "--view: token: expected a token of");
-  EXPECT_EQ(render({"--variant", "gmlp", "--position", "none", "--strict"}).status, 0);
-  expect_refusal(render({"--compare-variant", "gmlp", "--strict"}),
+  EXPECT_EQ(render({"--variant", "hopfield", "--position", "none", "--strict"}).status, 0);
+  expect_refusal(render({"--compare-variant", "hopfield", "--strict"}),
                  "; use --compare-position none");
   expect_refusal(run_program({"run", "--text", "the cat sat", "--variant", "linformer", "-o",
                               path("refused.safetensors")}),
                  "; use --no-causal");
   write_file(path("strict.txt"), "the cat sat\n");
   expect_refusal(
-      run_program({"statistics", path("strict.txt"), "--variant", "gmlp", "--strict"}),
+      run_program({"statistics", path("strict.txt"), "--variant", "hopfield", "--strict"}),
       "; use --position none");
 }
 
@@ -692,7 +692,7 @@ TEST_F(PictureCommands, SetsCompatibleSettingsWithANote) {
   EXPECT_EQ(session.run.groups[0].variant->values.choice("mode"), "merged");
   EXPECT_EQ(session.b->run.causal, false);
   write_file(path("set.txt"), "the cat sat\n");
-  result = run_program({"statistics", path("set.txt"), "--variant", "gmlp"});
+  result = run_program({"statistics", path("set.txt"), "--variant", "hopfield"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.err.find("note: also set: no positions"), std::string::npos) << result.err;
 }

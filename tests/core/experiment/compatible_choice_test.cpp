@@ -112,8 +112,7 @@ TEST(CompatibleChoice, ReportsImpliedChanges) {
   EXPECT_EQ(implied("local"), "");
   EXPECT_EQ(implied("gmlp"), "no positions");
   EXPECT_EQ(implied("linformer"), "bidirectional");
-  EXPECT_EQ(implied("sinkhorn"), "the first 12 of 13 tokens");
-  EXPECT_EQ(implied("hopfield"), "");
+  EXPECT_EQ(implied("sinkhorn"), "the first 12 of 13 tokens, no positions");
   EXPECT_EQ(implied("image_2d"), "the first 12 of 13 tokens");
   // Global tokens and permuted blocks are non-causal.
   for (const char* id : {"longformer", "bigbird", "etc", "blockwise"}) {
