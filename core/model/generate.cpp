@@ -35,8 +35,9 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   if (exceeds_context) all = remaining_tokens(all, context, options_.kept);
   const Index dropped = count - static_cast<Index>(all.size());
   const bool is_cached = recompute_reason_.empty();
-  State cache, memory = memory_;
-  if (!exceeds_context) cache = cache_;
+  State memory = memory_, empty_cache;
+  // A copy of the cache would be extended in new memory. A failed pass does not change its length.
+  State& cache = exceeds_context ? empty_cache : cache_;
   const bool is_incremental = is_cached && cache.length > 0;
   cache.steps = steps_;
   const Step result =
@@ -45,7 +46,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   if (trace && !is_cached) {
     for (AttentionTap& tap : trace->attention) tap.address.step = steps_;
   }
-  cache_ = std::move(cache);
+  if (exceeds_context) cache_ = std::move(empty_cache);
   memory_ = std::move(memory);
   tokens_ = std::move(all);
   forgotten_ += dropped;

@@ -10,6 +10,7 @@
 #include "core/attention/backend.h"
 #include "core/model/batch.h"
 #include "core/model/config.h"
+#include "core/model/key_cache.h"
 #include "core/model/probe.h"
 #include "core/tensor/narrow_matrix.h"
 #include "core/trace/intervention.h"
@@ -37,12 +38,14 @@ Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>&
                   bool causal, Index tokens = 0);
 
 // State kept between passes: keys and values of processed tokens (generation), or the memory of
-// earlier segments.
+// earlier segments. Maps are by stack, layer and head group.
 struct State {
-  std::map<Address, Remembered> groups;  // memory by stack, layer and head group
-  Tensor encoded;                        // [B L_source, d] output of the encoder
-  Index length = 0;                      // number of processed tokens
-  Index steps = 0;                       // number of passes
+  std::map<Address, Remembered> groups;  // memory of earlier segments
+  // Keys and values of the first `length` tokens; an interrupted pass may leave further ones.
+  std::map<Address, KeyCache> keys;
+  Tensor encoded;    // [B L_source, d] output of the encoder
+  Index length = 0;  // number of processed tokens
+  Index steps = 0;   // number of passes
 };
 
 // Reason why keys and values cannot be cached ("Sinkhorn: ..."): earlier rows change as the text

@@ -160,6 +160,7 @@ class Pass {
   void remember(const Site& site, const HeadRange& range, const OperationInput& input,
                 const OperationResult& result, const Var& layer_input);
   Remembered& stored_rows(State& state, const Site& site, Index group) const;
+  void set_method(const HeadGroup& group, OperationInput& input) const;
   void add_cached(const Site& site, Index group, OperationInput& input);
   std::pair<StreamRows, StreamRows> stream_rows(const Site& site) const;
   std::function<Tensor(const Tensor&)> output_projection(const Site& site) const;

@@ -44,6 +44,14 @@ Tensor values_of_columns(const OperationInput& input, const OperationResult& res
   return concat({Var(stored->value()), Var(input.v.value())}, 1).value();
 }
 
+// Address of a head group in State, equal in all segments and steps.
+Address state_address(const Site& site, Index group) {
+  Address address = site.address;
+  address.group = group;
+  address.segment = address.step = 0;
+  return address;
+}
+
 // Interventions apply to the decoder's self-attention.
 bool supports_interventions(const Site& site) {
   return site.address.stack == Stack::Decoder && site.address.kind == AttentionKind::Self;
@@ -63,10 +71,13 @@ Index Pass::first_position(const Site& site) const {
 }
 
 Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const {
-  Address address = site.address;
-  address.group = group;
-  address.segment = address.step = 0;
-  return state.groups[address];
+  return state.groups[state_address(site, group)];
+}
+
+// Sets variant and encoding. Input encodings are already included in q, k and v.
+void Pass::set_method(const HeadGroup& group, OperationInput& input) const {
+  input.variant = group.variant;
+  if (!encoding(group.encoding.id).embed) input.encoding = group.encoding;
 }
 
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
@@ -159,6 +170,7 @@ void Pass::cache_keys(const Site& site, const Var& x) {
   Index group = 0;
   for (const HeadRange& range : head_ranges(config(), *site.groups)) {
     OperationInput input;
+    set_method((*site.groups)[static_cast<std::size_t>(group)], input);
     input.k = select_heads(k, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
     input.v = select_heads(v, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
     add_cached(site, group++, input);
@@ -234,9 +246,7 @@ Var Pass::attend(const Site& site, const Rows& rows) {
 Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
                           OperationInput input, const Var& layer_input) {
   const HeadGroup& head_group = (*site.groups)[static_cast<std::size_t>(group)];
-  input.variant = head_group.variant;
-  // Input encodings are already included in q, k and v.
-  if (!encoding(head_group.encoding.id).embed) input.encoding = head_group.encoding;
+  set_method(head_group, input);
   input.causal = site.causal;
   input.layer = site.address.layer;
   add_score_options(site, range, input);
@@ -342,18 +352,33 @@ Var Pass::zero_disabled_heads(const Var& x, const Site& site, Index first_head, 
   return any_disabled ? multiply(x, mask) : x;
 }
 
-// Prepends cached keys and values to those of the new tokens.
+// Prepends cached keys and values to those of the new tokens. If the operation only scores them,
+// it reads them in the cache's memory, with keys that are rotated once; a trace needs its own copy.
 void Pass::add_cached(const Site& site, Index group, OperationInput& input) {
-  Remembered& stored = stored_rows(*options_.cache, site, group);
-  if (options_.cache->length > 0) {
-    input.k = concat({Var(stored.keys), input.k}, 1);    // [B h_kv, length, d_k]
-    input.v = concat({Var(stored.values), input.v}, 1);  // [B h_kv, length, d_k]
-    if (input.q.defined() && input.positions.empty()) {
-      input.positions = positions(input.q.dim(1), options_.cache->length);
-    }
+  KeyCache& cache = options_.cache->keys[state_address(site, group)];
+  const Index length = options_.cache->length, context = config().context;
+  const bool reads_in_place = &backend_ == &cpu_backend() && accepts_room(input);
+  const bool rotates = reads_in_place && has_rotation(input);
+  if (rotates) {
+    std::vector<std::int32_t> key_positions;  // empty: from 0
+    if (length > 0) key_positions = positions(input.k.dim(1), length);
+    const Var rotated = rotate_rows(input, input.k, key_positions);
+    cache.rotated_keys.append(length, rotated.value(), context);
   }
-  stored.keys = input.k.value();
-  stored.values = input.v.value();
+  cache.keys.append(length, input.k.value(), context);
+  cache.values.append(length, input.v.value(), context);
+  if (length == 0 || !input.q.defined()) return;
+  if (input.positions.empty()) input.positions = positions(input.q.dim(1), length);
+  if (!reads_in_place || recorder_.on()) {
+    input.k = cache.keys.rows();    // [B h_kv, length, d_k]
+    input.v = cache.values.rows();  // [B h_kv, length, d_k]
+    return;
+  }
+  input.k = rotates ? cache.rotated_keys.with_room() : cache.keys.with_room();
+  input.v = cache.values.with_room();
+  if (!rotates) return;
+  input.q = rotate_queries(input, input.q);
+  input.encoding = default_encoding();
 }
 
 std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range, const Var& rows,

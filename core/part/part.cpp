@@ -21,6 +21,12 @@ void check_shape(const Var& var, const char* name, std::initializer_list<Index> 
   }
 }
 
+// Keys or values, which may have room for further rows.
+void check_keys(const Var& var, const char* name, Index heads, Index rows) {
+  if (var.rank() == 3 && var.dim(1) > rows) rows = var.dim(1);
+  check_shape(var, name, {heads}, rows, var.dim(2));
+}
+
 void check_index(const OffsetIndexPtr& index, Index buckets, const char* name) {
   if (!index || index->column.empty()) fail(std::string(name) + " has no offset index");
   for (const std::int32_t column : index->column) {
@@ -135,11 +141,11 @@ void check(const Part& part) {
     fail("wrong number of key positions");
   }
   if (part.q.defined()) check_shape(part.q, "q", {pairs}, part.queries(), part.q.dim(2));
-  if (part.k.defined()) check_shape(part.k, "k", {kv}, part.keys(), part.k.dim(2));
+  if (part.k.defined()) check_keys(part.k, "k", kv, part.keys());
   if (part.q.defined() && part.k.defined() && part.q.dim(2) != part.k.dim(2)) {
     fail("q and k differ in size");
   }
-  if (part.v.defined()) check_shape(part.v, "v", {kv}, part.keys(), part.v.dim(2));
+  if (part.v.defined()) check_keys(part.v, "v", kv, part.keys());
   check_source(part);
   check_position_ingredients(part);
   if (part.bias) check_table(*part.bias, part.heads, "bias");

@@ -7,6 +7,8 @@
 //
 // Shapes: B = batch, h = heads, h_kv = key-value heads. h is a multiple of h_kv; query head a uses
 // key-value head a / (h / h_kv). Arrays with a batch have a first axis B h or B h_kv, batch-major.
+// On the CPU, k and v may have more than L_k rows per head: the first L_k count, the others are
+// room for later tokens.
 // An allowed pair of query i and key column c, with offset o = pos_q[i] - pos_k[c], has the score
 //
 //   product  = q_i . k_c                                    (its ReLU if `relu`)

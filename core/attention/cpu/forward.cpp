@@ -312,12 +312,13 @@ void ForwardRows::report_sums(Index pair, Index row, Index rows) {
   }
 }
 
-// Calls f(rows, item) for items [0, count). Each thread has one ForwardRows, `rows`.
+// Calls f(rows, item) for items [0, count). Each range of at least `grain` items has one
+// ForwardRows, `rows`.
 template <class F>
-void each_item(Index count, const Prepared& prepared, const ResultRequest& wanted,
+void each_item(Index count, Index grain, const Prepared& prepared, const ResultRequest& wanted,
                PartResult& result, RowSums& sums, F f) {
   std::atomic<Index> done{0};
-  parallel_for(count, 1, [&](Index first, Index last) {
+  parallel_for(count, grain, [&](Index first, Index last) {
     ForwardRows rows(prepared, wanted, result, sums);
     for (Index n = first; n < last && !is_stopping(); ++n) {
       f(rows, n);
@@ -348,7 +349,7 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
         items.push_back({pair, first, std::min(first + job_size, total)});
       }
     }
-    each_item(static_cast<Index>(items.size()), prepared, wanted, result, sums,
+    each_item(static_cast<Index>(items.size()), 1, prepared, wanted, result, sums,
               [&](ForwardRows& rows, Index n) {
                 const Item& item = items[static_cast<std::size_t>(n)];
                 for (Index i = item.first; i < item.last && !is_stopping(); ++i) {
@@ -396,14 +397,18 @@ PartResult forward(const Prepared& prepared, const ResultRequest& wanted) {
   if (!wanted.attention && !wanted.scores) arrangement = prepared.arrangement;
   const bool clamps_overflow = prepared.clamps_overflow;
   const Index blocks = (queries + block_rows - 1) / block_rows;
+  // A generated token has one block per head: heads that share keys pack them once.
+  const Index grain = blocks == 1 ? prepared.heads / prepared.kv_heads : 1;
   RowSums no_sums;
-  each_item(pairs * blocks, prepared, wanted, result, no_sums, [&](ForwardRows& rows, Index n) {
-    const Index pair = n / blocks;
-    const Index block = blocks - 1 - n % blocks;  // starts with the long rows of causal patterns
-    if (arrangement && !arrangement->of(pair % prepared.heads).is_in_order(block)) return;
-    const Index row = block * block_rows;
-    rows.run(pair, row, std::min(row + block_rows, queries));
-  });
+  each_item(pairs * blocks, grain, prepared, wanted, result, no_sums,
+            [&](ForwardRows& rows, Index n) {
+              const Index pair = n / blocks;
+              const Index block =
+                  blocks - 1 - n % blocks;  // starts with the long rows of causal patterns
+              if (arrangement && !arrangement->of(pair % prepared.heads).is_in_order(block)) return;
+              const Index row = block * block_rows;
+              rows.run(pair, row, std::min(row + block_rows, queries));
+            });
   if (arrangement && !arrangement->all_in_order()) {
     add_arranged_rows(prepared, *arrangement, wanted, result);
   }

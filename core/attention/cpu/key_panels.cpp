@@ -40,7 +40,7 @@ const float* KeyPanels::panel(Index n) const {
 
 void KeyPanels::pack(Index begin, Index end) {
   const Index size = prepared_.key_size, keys = prepared_.keys;
-  const float* rows = prepared_.part.k.value().data() + head_ * keys * size;
+  const float* rows = prepared_.keys_of(head_);
   for (Index n = begin; n < end; ++n) {
     const Index first_key = n * panel_width, count = std::min(panel_width, keys - first_key);
     pack_panel(prepared_.kernels, rows + first_key * size, count, size,

@@ -21,13 +21,14 @@ void pack_rows_at(const RowKernels& kernels, Index count, Index size, Row row, f
 
 }  // namespace
 
-Packed::Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size)
+Packed::Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size,
+               Index stride)
     : count_(count), size_(size), panels_({heads, panel_count(count), size, panel_width}) {
   const Index panels_per_head = panel_count(count);
   parallel_for(heads * panels_per_head, 8, [&](Index first, Index last) {
     for (Index p = first; p < last; ++p) {
       const Index begin = p % panels_per_head * panel_width;
-      pack_panel(kernels, rows + (p / panels_per_head * count + begin) * size,
+      pack_panel(kernels, rows + (p / panels_per_head * stride + begin) * size,
                  std::min(panel_width, count - begin), size,
                  panels_.data() + p * size * panel_width);
     }

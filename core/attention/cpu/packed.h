@@ -11,7 +11,11 @@ namespace attnscope::cpu {
 class Packed {
  public:
   Packed() = default;
-  Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size);
+  // Packs the first `count` of `stride` rows of each head.
+  Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size,
+         Index stride);
+  Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size)
+      : Packed(kernels, rows, heads, count, size, count) {}
   bool defined() const { return panels_.defined(); }
 
   const float* panel(Index head, Index panel) const;  // [size, panel_width]

@@ -34,13 +34,14 @@ Prepared::Table prepare(const OffsetTable& table, Index heads) {
   return {PerHead(table.table, heads), table.table.dim(1), table.index.get()};
 }
 
-// Largest Euclidean norm of each head's rows [heads, count, size]; NaN counts as infinity.
-std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) {
-  const Index heads = rows.dim(0), count = rows.dim(1), size = rows.dim(2);
+// Largest Euclidean norm of the first `count` rows of each head [heads, .., size]; NaN counts as
+// infinity.
+std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows, Index count) {
+  const Index heads = rows.dim(0), stride = rows.dim(1), size = rows.dim(2);
   std::vector<float> squares(static_cast<std::size_t>(heads * count));
   parallel_for(heads * count, 1024, [&](Index first, Index last) {
     for (Index n = first; n < last; ++n) {
-      const float* row = rows.data() + n * size;
+      const float* row = rows.data() + (n / count * stride + n % count) * size;
       squares[static_cast<std::size_t>(n)] = kernels.dot(row, row, size);
     }
   });
@@ -91,7 +92,7 @@ Prepared::Prepared(const Part& source, Purpose purpose)
   }
   const bool has_intervals = arrangement == nullptr || arrangement->has_intervals();
   if (p.v.defined() && purpose == Purpose::Gradients && has_intervals) {
-    packed_v = Packed(kernels, p.v.value().data(), p.v.dim(0), keys, value_size);
+    packed_v = Packed(kernels, p.v.value().data(), p.v.dim(0), keys, value_size, p.v.dim(1));
   }
   for (const ExtraProduct& e : p.products) {
     products.push_back({PerHead(e.q, heads), PerHead(e.k, heads), e.q.dim(2),
@@ -105,8 +106,8 @@ Prepared::Prepared(const Part& source, Purpose purpose)
   if (p.factor) factor.push_back(prepare(*p.factor, heads));
   const bool packs_by_block = is_pass && is_plain_softmax() && touches_few_keys(*p.pattern);
   if (has_product && !packs_by_block && has_intervals) {
-    packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size);
-    if (is_plain_softmax()) key_norms = largest_norms(kernels, p.k.value());
+    packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size, p.k.dim(1));
+    if (is_plain_softmax()) key_norms = largest_norms(kernels, p.k.value(), keys);
   }
   if (p.source == Source::Logits) logits = PerHead(p.logits, heads);
   if (p.source == Source::Additive) {

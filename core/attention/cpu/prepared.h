@@ -75,11 +75,12 @@ struct Prepared {
   const float* q(Index pair, Index row) const {
     return part.q.value().data() + (pair * queries + row) * key_size;
   }
-  const float* k(Index pair) const {
-    return part.k.value().data() + key_head(pair) * keys * key_size;
+  const float* keys_of(Index key_head) const {  // [keys, key_size]
+    return part.k.value().data() + key_head * part.k.dim(1) * key_size;
   }
+  const float* k(Index pair) const { return keys_of(key_head(pair)); }
   const float* v(Index pair) const {
-    return part.v.value().data() + key_head(pair) * keys * value_size;
+    return part.v.value().data() + key_head(pair) * part.v.dim(1) * value_size;
   }
   // True if scores are products of queries and keys alone, followed by a softmax.
   bool is_plain_softmax() const {

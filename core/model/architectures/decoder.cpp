@@ -118,16 +118,10 @@ Output run_decoder(Pass& pass, const Batch& batch) {
   const ModelConfig& config = pass.config();
   const bool has_segments = config.segment > 0 && !pass.options().cache;
   State* cache = pass.options().cache;
-  const State saved_state = cache ? *cache : State{};
   std::optional<ExitRun> exits;
-  SegmentResult result;
-  try {
-    result = has_segments ? read_segments(pass, batch.ids)
-                          : process_segment(pass, batch.ids, saved_state.length, 0, exits);
-  } catch (...) {
-    if (cache) *cache = saved_state;  // restores the state of an interrupted pass
-    throw;
-  }
+  const SegmentResult result =
+      has_segments ? read_segments(pass, batch.ids)
+                   : process_segment(pass, batch.ids, cache ? cache->length : 0, 0, exits);
   if (cache) {
     cache->length += batch.ids.dim(1);
     ++cache->steps;

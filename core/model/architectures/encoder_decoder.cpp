@@ -57,7 +57,7 @@ Output run_stacks(Pass& pass, const Batch& batch) {
 
 Output run_encoder_decoder(Pass& pass, const Batch& batch) {
   State* cache = pass.options().cache;
-  const State saved_state = cache ? *cache : State{};
+  const bool is_first = cache && !cache->encoded.defined();
   try {
     Output output = run_stacks(pass, batch);
     if (cache) {
@@ -66,7 +66,7 @@ Output run_encoder_decoder(Pass& pass, const Batch& batch) {
     }
     return output;
   } catch (...) {
-    if (cache) *cache = saved_state;  // restores the state of an interrupted pass
+    if (is_first) cache->encoded = {};  // the next pass may have another source
     throw;
   }
 }

@@ -238,6 +238,46 @@ TEST(Generate, FillsATraceOfEachStep) {
   }
 }
 
+// Steps without a trace read keys and values in the memory of the cache, where keys are rotated
+// once. Steps with a trace copy them and rotate all keys again. In full attention, both compute the
+// same numbers; other patterns sum in another order if maps are requested.
+TEST(Generate, CachedKeysMatchRecomputedKeys) {
+  struct Case {
+    const char *variant, *position;
+    bool is_exact;
+  };
+  for (const Case& c : {Case{"full", "rope", true}, Case{"full", "none", true},
+                        Case{"full", "alibi", false}, Case{"local", "rope", false},
+                        Case{"strided", "rope", false}, Case{"linear", "rope", false}}) {
+    SCOPED_TRACE(std::string(c.variant) + " " + c.position);
+    ModelConfig config = small_config(variant_choice(c.variant), encoding_choice(c.position));
+    config.context = 80;
+    const Model model = make_random_model(config);
+    Generator in_place(model), copying(model);
+    for (std::size_t n = 0; n < 80; n += n == 16 ? 3 : 1) {  // passes the first 64 keys
+      const std::vector<std::int32_t> ids(n == 16 ? 3 : 1, kIds[n % kIds.size()]);
+      Trace trace;
+      const Tensor expected = copying.step(ids, &trace), logits = in_place.step(ids);
+      ASSERT_TRUE(close(logits, expected, 1e-5)) << n;
+      ASSERT_TRUE(!c.is_exact || std::ranges::equal(logits, expected)) << n;
+    }
+  }
+}
+
+// A copy of a generator shares cached keys until either of them continues.
+TEST(Generate, CopiesContinueIndependently) {
+  const Model model = make_random_model(small_config(default_variant(), encoding_choice("rope")));
+  Generator first(model);
+  first.step({kIds.begin(), kIds.begin() + 6});
+  first.step({kIds[6]});
+  Generator second = first;
+  first.step({12});
+  EXPECT_TRUE(close(second.step({kIds[7]}), whole_pass_logits(model, 8), 1e-5));
+  Generator third = second;
+  third.step({12});
+  EXPECT_TRUE(close(second.step({kIds[8]}), whole_pass_logits(model, 9), 1e-5));
+}
+
 TEST(Generate, DropsOlderHalfOfAFullContext) {
   ModelConfig config = small_config(default_variant(), encoding_choice("rope"));
   config.context = 8;

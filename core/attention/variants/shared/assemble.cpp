@@ -17,6 +17,7 @@ Index query_count(const OperationInput& input) {
 }
 
 Index key_count(const OperationInput& input) {
+  if (!input.positions.empty()) return input.positions.back() + 1;
   if (input.v.defined()) return input.v.dim(1);
   return input.k.defined() ? input.k.dim(1) : query_count(input);
 }
@@ -107,15 +108,26 @@ std::vector<std::int32_t> origin_positions(const OperationInput& input, Index co
 
 }  // namespace
 
-Var rotate_queries(const OperationInput& input, const Var& x) {
-  const std::vector<std::int32_t> positions =
-      input.origin > 0 ? origin_positions(input, x.dim(1)) : input.positions;
+Var rotate_rows(const OperationInput& input, const Var& x,
+                const std::vector<std::int32_t>& positions) {
   return encoding(input.encoding.id).rotate(x, positions, encoding_context(input, input.causal));
 }
 
+Var rotate_queries(const OperationInput& input, const Var& x) {
+  return rotate_rows(input, x,
+                     input.origin > 0 ? origin_positions(input, x.dim(1)) : input.positions);
+}
+
 Var rotate_keys(const OperationInput& input, const Var& x) {
-  const std::vector<std::int32_t> positions = origin_positions(input, x.dim(1));
-  return encoding(input.encoding.id).rotate(x, positions, encoding_context(input, input.causal));
+  return rotate_rows(input, x, origin_positions(input, x.dim(1)));
+}
+
+bool accepts_room(const OperationInput& input) {
+  const Variant& v = variant(input.variant.id);
+  const Encoding& e = encoding(input.encoding.id);
+  const Values& values = input.variant.values;
+  const bool is_full = &v == &variants().front() && v.encodings.accepts_pairs(values);
+  return (is_full || is_pattern_only(v, values)) && (!e.apply || e.rotate);
 }
 
 OperationInput rotate_input(OperationInput input) {

@@ -30,6 +30,12 @@ bool has_rotation(const OperationInput& input);
 // for keys. Products of rotated vectors depend on distances alone, features of them do not.
 Var rotate_queries(const OperationInput& input, const Var& x);
 Var rotate_keys(const OperationInput& input, const Var& x);
+// Rotates rows x [N, L, e] by these positions; empty: 0, 1, ...
+Var rotate_rows(const OperationInput& input, const Var& x,
+                const std::vector<std::int32_t>& positions);
+// True if the operation is one weighting that reads nothing but q, k and v, and whose keys the
+// encoding at most rotates: k and v may then have room after their L_k rows (core/part/part.h).
+bool accepts_room(const OperationInput& input);
 // Copy of `input`, with q and k rotated if has_rotation(), for variants that transform q and k
 // before scoring.
 OperationInput rotate_input(OperationInput input);
