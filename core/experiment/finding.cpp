@@ -44,15 +44,18 @@ Findings reference_findings(std::shared_ptr<const Trace> reference) {
 Findings findings_of_reference(const Findings& findings) {
   Findings result;
   if (const auto lens = findings.get(Findings::reference_lens)) result.set(Findings::lens, lens);
+  if (const auto lens = findings.get(Findings::reference_token_lens)) {
+    result.set(Findings::token_lens, lens);
+  }
   return result;
 }
 
 const std::vector<Finding>& findings() {
   static const std::vector<Finding> list{
-      lens_finding(),       reference_finding(), heads_finding(),     maps_finding(),
-      errors_finding(),     replaced_finding(),  written_finding(),   rollouts_finding(),
-      completion_finding(), exits_finding(),     exit_work_finding(), contexts_finding(),
-      block_finding(),      gradients_finding(), inverse_finding()};
+      lens_finding(),     token_lens_finding(), reference_finding(), heads_finding(),
+      maps_finding(),     errors_finding(),     replaced_finding(),  written_finding(),
+      rollouts_finding(), completion_finding(), exits_finding(),     exit_work_finding(),
+      contexts_finding(), block_finding(),      gradients_finding(), inverse_finding()};
   return list;
 }
 

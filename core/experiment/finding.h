@@ -34,9 +34,10 @@ struct InverseStudy;       // core/experiment/inverse_study.h
 struct RetrievedContexts;  // core/experiment/retrieved_contexts.h
 struct HeadTable;          // core/experiment/head_table.h
 struct LogitLens;          // core/model/logit_lens.h
-struct ReplacedToken;      // core/experiment/replaced_token.h
-struct Rollouts;           // core/experiment/rollouts.h
-struct GeneratedTarget;    // core/experiment/generated_target.h
+class TokenLens;
+struct ReplacedToken;    // core/experiment/replaced_token.h
+struct Rollouts;         // core/experiment/rollouts.h
+struct GeneratedTarget;  // core/experiment/generated_target.h
 
 // Id of a finding and type T of its object; T is const except for live findings.
 template <class T>
@@ -49,7 +50,9 @@ class Findings {
  public:
   static constexpr FindingName<const Trace> reference{"reference"};
   static constexpr FindingName<const LogitLens> reference_lens{"reference_lens"};
+  static constexpr FindingName<const TokenLens> reference_token_lens{"reference_token_lens"};
   static constexpr FindingName<const LogitLens> lens{"lens"};
+  static constexpr FindingName<const TokenLens> token_lens{"token_lens"};
   static constexpr FindingName<const HeadTable> heads{"heads"};
   static constexpr FindingName<MapPyramid> maps{"maps"};
   static constexpr FindingName<const ReplacedToken> replaced{"replaced"};
@@ -162,6 +165,7 @@ Findings live_findings(const std::function<void()>& wake);
 
 Finding reference_finding();
 Finding lens_finding();
+Finding token_lens_finding();
 Finding heads_finding();
 Finding maps_finding();
 Finding replaced_finding();

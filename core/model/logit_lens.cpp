@@ -11,6 +11,7 @@
 #include "core/model/residual_connection.h"
 #include "core/model/site.h"
 #include "core/model/weights.h"
+#include "core/tensor/matrix_product.h"
 #include "core/tensor/vector_math.h"
 
 namespace attnscope {
@@ -18,18 +19,26 @@ namespace {
 
 constexpr Index kRowsPerBatch = 64;
 
-Tensor tap(const Trace& trace, const std::string& name) {
+const LazyTensor& lazy_tap(const Trace& trace, const std::string& name) {
   const auto entry = trace.taps.find(name);
   if (entry == trace.taps.end())
     throw WorkError("logit lens: this run recorded no \"" + name + "\"");
   return entry->second;
 }
 
+Tensor tap(const Trace& trace, const std::string& name) {
+  return lazy_tap(trace, name);
+}
+
+bool has_own_classifiers(const Model& model) {
+  return model.config.exits && model.config.exits->values.choice("classifier") == "own";
+}
+
 // Applies the norm and projection of the exit classifier of `layer` (from 0) or, if the model has
 // none, the final norm and output projection.  x: [n, d] -> [n, vocabulary]
 Var layer_prediction(const Model& model, Index layer, const Tensor& x) {
   const ModelConfig& config = model.config;
-  const bool has_classifier = config.exits && config.exits->values.choice("classifier") == "own";
+  const bool has_classifier = has_own_classifiers(model);
   const std::string prefix = "exits." + std::to_string(layer + 1) + ".";
   Var state = x;
   if (config.pre_norm) {
@@ -90,14 +99,19 @@ std::vector<LayerState> layer_states(const Model& model, const Trace& trace) {
   return states;
 }
 
+// True if a position's state did not change in `step`, because it halted before.
+bool has_halted(const Trace& trace, Index position, Index step) {
+  const auto steps = trace.counts.find("halting.steps");
+  return steps != trace.counts.end() && step > steps->second[position];
+}
+
 // Restores the previous states of halted positions.
 Tensor restore_halted(const Tensor& next, const Tensor& previous, Index step, const Trace& trace) {
-  const auto steps = trace.counts.find("halting.steps");
-  if (steps == trace.counts.end()) return next;
+  if (!trace.counts.contains("halting.steps")) return next;
   Tensor state = next.copy();  // [L, d]
   const Index width = state.dim(1);
   for (Index i = 0; i < state.dim(0); ++i) {
-    if (step <= steps->second[i]) continue;
+    if (!has_halted(trace, i, step)) continue;
     std::copy_n(previous.data() + i * width, width, state.data() + i * width);
   }
   return state;
@@ -148,6 +162,73 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
     previous = state;
   }
   return lens;
+}
+
+namespace {
+
+// The lens of one position, without `saturation`.
+LogitLens token_lens(const Model& model, const Trace& trace, Index position) {
+  const std::vector<LayerState> layers = layer_states(model, trace);
+  const auto count = static_cast<Index>(layers.size());
+  const Index vocabulary = trace.logits.dim(1);
+  std::vector<Var> states;  // of all layers but the last, [1, d]
+  for (Index layer = 0; layer + 1 < count; ++layer) {
+    const LayerState& current = layers[static_cast<std::size_t>(layer)];
+    const bool is_new = states.empty() || !has_halted(trace, position, current.step);
+    states.push_back(is_new ? lazy_tap(trace, current.tap).rows(position, 1) : states.back());
+  }
+  LogitLens lens{IntTensor({count, 1}), Tensor({count, 1}), Tensor({count, 1}), Tensor({count, 1}),
+                 Tensor()};
+  const Tensor last = trace.logits.row(position);
+  const auto final_guess = static_cast<std::int32_t>(std::ranges::max_element(last) - last.begin());
+  evaluate_row(last.data(), vocabulary, final_guess, lens, count - 1);
+  // Layers with one classifier share a product, which reads the output matrix once.
+  const std::size_t step = has_own_classifiers(model) ? 1 : states.size();
+  for (std::size_t first = 0; first < states.size(); first += step) {
+    check_stop();
+    std::vector<Var> rows(states.begin() + static_cast<std::ptrdiff_t>(first),
+                          states.begin() + static_cast<std::ptrdiff_t>(first + step));
+    // Products with fewer rows round differently from those of logit_lens().
+    const auto least = static_cast<std::size_t>(std::min(kMinPanelRows, trace.logits.dim(0)));
+    while (rows.size() < least) rows.push_back(rows.back());
+    const Tensor logits =
+        layer_prediction(model, static_cast<Index>(first), concat(rows, 0).value()).value();
+    for (std::size_t n = 0; n < step; ++n) {
+      evaluate_row(logits.data() + static_cast<Index>(n) * vocabulary, vocabulary, final_guess,
+                   lens, static_cast<Index>(first + n));
+    }
+  }
+  return lens;
+}
+
+// Column `position` of a lens, without `saturation`.
+LogitLens lens_column(const LogitLens& lens, Index position) {
+  const Index layers = lens.guess.dim(0);
+  const auto column = [&](const auto& numbers) {
+    std::remove_cvref_t<decltype(numbers)> result({layers, 1});
+    for (Index layer = 0; layer < layers; ++layer) result[layer] = numbers(layer, position);
+    return result;
+  };
+  return {column(lens.guess), column(lens.probability), column(lens.margin),
+          column(lens.final_guess_probability), Tensor()};
+}
+
+}  // namespace
+
+TokenLens::TokenLens(std::shared_ptr<const Model> model, std::shared_ptr<const Trace> trace)
+    : length_(trace->logits.dim(0)), compute_([model = std::move(model), trace](Index position) {
+        return token_lens(*model, *trace, position);
+      }) {}
+
+TokenLens::TokenLens(LogitLens lens)
+    : length_(lens.guess.dim(1)),
+      compute_([lens = std::move(lens)](Index position) { return lens_column(lens, position); }) {}
+
+LogitLens TokenLens::at(Index position) const {
+  const std::scoped_lock lock(mutex_);
+  auto known = known_.find(position);
+  if (known == known_.end()) known = known_.emplace(position, compute_(position)).first;
+  return known->second;
 }
 
 Tensor layer_logits(const Model& model, const Trace& trace, Index layer) {

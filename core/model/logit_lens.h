@@ -5,6 +5,10 @@
 // confident adaptive language modeling (CALM: Schuster et al., 2022, arXiv:2207.07061).
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +33,23 @@ Tensor layer_logits(const Model& model, const Trace& trace, Index layer);
 // Uses the taps of a run of this model; throws WorkError if taps are missing. Processes one layer
 // and a few positions at a time to limit memory.
 LogitLens logit_lens(const Model& model, const Trace& trace);
+
+// The logit lens of single positions, computed when they are first read. Thread-safe.
+class TokenLens {
+ public:
+  // `trace`: a run of `model`, as for logit_lens().
+  TokenLens(std::shared_ptr<const Model> model, std::shared_ptr<const Trace> trace);
+  explicit TokenLens(LogitLens lens);  // a lens that is known already
+  // A position from 0 to length() - 1. All members are [layers, 1]; `saturation` is undefined.
+  LogitLens at(Index position) const;
+  Index length() const { return length_; }  // L
+
+ private:
+  Index length_;
+  std::function<LogitLens(Index position)> compute_;
+  mutable std::mutex mutex_;
+  mutable std::map<Index, LogitLens> known_;  // by position
+};
 
 enum class Confidence { Margin, Probability, Saturation };
 

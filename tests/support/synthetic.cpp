@@ -54,7 +54,9 @@ LogitLens synthetic_lens(const Trace& trace) {
 Findings findings_of(const Trace& trace, const Trace* reference) {
   Findings findings;
   if (trace.config && trace.config->context == kContext) {
-    findings.set(Findings::lens, std::make_shared<const LogitLens>(synthetic_lens(trace)));
+    const LogitLens lens = synthetic_lens(trace);
+    findings.set(Findings::lens, std::make_shared<const LogitLens>(lens));
+    findings.set(Findings::token_lens, std::make_shared<const TokenLens>(lens));
   }
   if (reference != nullptr) {
     findings.add(
@@ -162,7 +164,10 @@ ViewLayout lay_out_view(const Trace& trace, std::string_view id, const LayoutOpt
     session.b = Session();
   }
   Findings findings = findings_of(trace, options.reference);
-  if (!options.knows_lens) findings.remove(Findings::lens.id);
+  if (!options.knows_lens) {
+    findings.remove(Findings::lens.id);
+    findings.remove(Findings::token_lens.id);
+  }
   if (options.errors != nullptr) {
     findings.set(Findings::errors, std::make_shared<const ErrorStudy>(*options.errors));
   }

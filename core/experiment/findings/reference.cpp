@@ -18,6 +18,9 @@ Finding reference_finding() {
                 if (const auto lens = reference.findings.get(Findings::lens)) {
                   results.set(Findings::reference_lens, lens);
                 }
+                if (const auto lens = reference.findings.get(Findings::token_lens)) {
+                  results.set(Findings::reference_token_lens, lens);
+                }
               }};
 }
 

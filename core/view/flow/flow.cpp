@@ -42,7 +42,7 @@ std::shared_ptr<const FlowNumbers> cached_flow_numbers(const ViewInput& input,
   const ViewSettings& view = input.session.view;
   const TracePart part = input.trace.part(view.part);
   const CacheKey key(kFlow, view.layer, view.head, part, view.pinned_query, view.pinned_key, keys,
-                     input.findings.get(Findings::lens) != nullptr);
+                     input.findings.get(Findings::token_lens) != nullptr);
   return cached_numbers(input, source_of(input.trace), key,
                         [&] { return numbers_of(input, found, keys); });
 }
@@ -399,7 +399,7 @@ View flow_view() {
                {"W_o", "the matrix that combines the outputs of all heads."},
                {"Residual", "a layer's output is added to its input instead of replacing it."}}),
           .data = flow_data,
-          .findings = {{Findings::lens.id}},
+          .findings = {{Findings::token_lens.id}},
           .options = {.parameters = flow_parameters(),
                       .animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
                                              kSecondsPerStep * static_cast<double>(kFlowSteps)},

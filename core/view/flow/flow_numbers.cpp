@@ -329,17 +329,19 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
   const Tensor embedding = tap_row(trace, embedding_tap(part), token);
   if (!embedding.defined()) return states;
   states.push_back({"embedding", std::nullopt, embedding});
-  const auto lens = findings.get(Findings::lens);
-  const bool has_guesses = lens && part.stack == Stack::Decoder && predicts_next_tokens(trace);
+  const auto lens = findings.get(Findings::token_lens);
+  const bool has_guesses = lens && part.stack == Stack::Decoder && predicts_next_tokens(trace) &&
+                           token >= 0 && token < lens->length();
+  const LogitLens guesses = has_guesses ? lens->at(token) : LogitLens{};
   const std::vector<HeadRef> layers = layers_of(trace, part);
   for (std::size_t n = 0; n < layers.size(); ++n) {
     FlowState state{layer_name(trace, layers[n]), layers[n],
                     tap_row(trace, layer_tap(layers[n]) + "residual", token)};
     if (!state.values.defined()) return {};
     const auto row = static_cast<Index>(n);
-    if (has_guesses && row < lens->guess.dim(0) && token < lens->guess.dim(1)) {
-      state.guess = token_label(trace, lens->guess(row, token));
-      state.probability = static_cast<double>(lens->probability(row, token));
+    if (has_guesses && row < guesses.guess.dim(0)) {
+      state.guess = token_label(trace, guesses.guess(row, 0));
+      state.probability = static_cast<double>(guesses.probability(row, 0));
     }
     state.copied = has_exited(trace, layers[n], token);
     if (state.copied) state.values = states.back().values;  // replaces the recorded state

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/model/architecture.h"
+#include "core/model/exits.h"
 #include "tests/core/model/reference.h"
 #include "tests/support/compare.h"
 
@@ -144,6 +145,54 @@ TEST(LogitLens, CoversLayersOfEveryStep) {
     const float* row = trace.logits.value().data() + i * 17;
     EXPECT_EQ(lens.guess(5, i), std::max_element(row, row + 17) - row);
   }
+}
+
+// Returns an empty string, or the first difference between the lens of each position and its
+// column.
+std::string difference_by_token(const Model& model, const Trace& trace) {
+  const auto no_owner = [](const auto& object) {
+    return std::shared_ptr<const std::remove_cvref_t<decltype(object)>>(std::shared_ptr<void>(),
+                                                                        &object);
+  };
+  const LogitLens lens = logit_lens(model, trace);
+  const TokenLens computed(no_owner(model), no_owner(trace)), known(lens);
+  const Index layers = lens.guess.dim(0);
+  for (const TokenLens* by_token : {&computed, &known}) {
+    if (by_token->length() != lens.guess.dim(1)) return "length";
+    for (Index i = 0; i < by_token->length(); ++i) {
+      const LogitLens column = by_token->at(i);
+      if (column.guess.shape() != Shape{layers, 1}) return to_string(column.guess.shape());
+      for (Index n = 0; n < layers; ++n) {
+        if (column.guess[n] != lens.guess(n, i) ||
+            column.probability[n] != lens.probability(n, i) ||
+            column.margin[n] != lens.margin(n, i) ||
+            column.final_guess_probability[n] != lens.final_guess_probability(n, i)) {
+          return "layer " + std::to_string(n) + ", position " + std::to_string(i);
+        }
+      }
+    }
+  }
+  return "";
+}
+
+TEST(LogitLens, OfTokensEqualsItsColumns) {
+  for (const Index length : {3, 70}) {
+    const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
+    EXPECT_EQ(difference_by_token(model, run(model, length)), "");
+  }
+  ModelConfig exiting = config_of(Norm::RmsNorm, false, true);
+  exiting.exits = Choice{"geometric", default_values(exit_rule("geometric").parameters)};
+  exiting.exits->values.set("classifier", std::string("own"));
+  const Model own_classifiers = make_random_model(exiting);
+  EXPECT_EQ(difference_by_token(own_classifiers, run(own_classifiers, 6)), "");
+  ModelConfig recurrent = config_of(Norm::RmsNorm, false, true);
+  recurrent.architecture = {"universal", default_values(architecture("universal").parameters)};
+  recurrent.architecture.values.set("halting", std::string("act"));
+  recurrent.architecture.values.set("epsilon", 0.5);
+  const Model halting = make_random_model(recurrent);
+  const Trace halted = run(halting, 6);
+  EXPECT_TRUE(halted.counts.contains("halting.steps"));
+  EXPECT_EQ(difference_by_token(halting, halted), "");
 }
 
 TEST(LogitLens, RequiresStatesOfAllLayers) {

@@ -26,7 +26,7 @@ TEST(FindingRequests, DependOnView) {
   for (const char* id : {"written", "completion", "exit_work", "heads", "replaced", "errors"}) {
     EXPECT_FALSE(requested_settings(session_with_view("map"), id)) << id;
   }
-  EXPECT_EQ(requested_settings(session_with_view("flow"), "lens"), FindingSettings());
+  EXPECT_EQ(requested_settings(session_with_view("flow"), "token_lens"), FindingSettings());
 }
 
 TEST(FindingRequests, PreferThresholdOfRun) {
