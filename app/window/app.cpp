@@ -200,7 +200,7 @@ void App::wait() {
 bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
-  if (outcome.preview_of_tokens > 0 || outcome.preview_of_layers > 0) {
+  if (outcome.preview_of_tokens > 0 || outcome.preview_of_layers > 0 || outcome.awaits_findings) {
     // Pins and settings adapt only to the complete trace.
     if (state_.run.is_generating) return false;
     const ViewSettings& view = outcome.session->view;
@@ -212,6 +212,7 @@ bool App::take_outcome() {
     state_.run.session = outcome.session;
     state_.run.preview_of_tokens = outcome.preview_of_tokens;
     state_.run.preview_of_layers = outcome.preview_of_layers;
+    state_.run.awaits_findings = outcome.awaits_findings;
     state_.run.clear_error();
     is_report_due_ = true;
     return true;
@@ -232,6 +233,7 @@ bool App::take_outcome() {
     state_.run.findings = outcome.findings;
     state_.run.session = outcome.session;
     state_.run.preview_of_tokens = state_.run.preview_of_layers = 0;
+    state_.run.awaits_findings = false;
     state_.run.clear_error();
     state_.clamp_view();
     replace_empty_view(state_);

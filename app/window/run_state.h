@@ -43,7 +43,8 @@ struct RunState {
   Progress::Snapshot progress;  // progress of the current run
   Index preview_of_tokens = 0;  // number of all tokens if the trace has only the first ones; else 0
   Index preview_of_layers = 0;  // number of all layers if the trace has only the first ones; else 0
-  bool is_generating = false;   // samples another token after each run
+  bool awaits_findings = false;  // the trace is complete, but its findings are being computed
+  bool is_generating = false;    // samples another token after each run
   // The next token is the first one of this generation: an end token would be replaced.
   bool is_first_token = true;
 
@@ -51,7 +52,9 @@ struct RunState {
     error.clear();
     offer.reset();
   }
-  bool is_preview() const { return preview_of_tokens > 0 || preview_of_layers > 0; }
+  bool is_preview() const {
+    return preview_of_tokens > 0 || preview_of_layers > 0 || awaits_findings;
+  }
   std::shared_ptr<const Trace> reference() const { return findings.get(Findings::reference); }
   Findings all_findings() const { return findings.with(background_findings); }
 };

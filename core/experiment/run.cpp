@@ -472,6 +472,10 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<FindingR
         const FinishedRun run{observed, entry.trace, entry.sources.model.checkpoint.get(),
                               observe_reference};
         if (!run_requests.empty()) state_->begin_stage("computing findings", 1);
+        const bool is_whole_picture = &observed == &session && !reference_of(session);
+        if (is_whole_picture && !run_requests.empty() && state_->watch && state_->watch->on_trace) {
+          state_->watch->on_trace(entry.trace);
+        }
         entry.findings = valid_findings(run, run_requests, entry.findings, entry.session);
         Traces traces(entry.trace);
         traces.findings = entry.findings;

@@ -39,11 +39,13 @@ class ExperimentRun {
   ~ExperimentRun();
   // Reports the progress of subsequent runs; null: no reports.
   void report_to(std::shared_ptr<Progress> progress);
-  // Receiver of the layers of large models during a run.
+  // Receiver of results during a run: the layers of large models, and the trace.
   struct LayerWatch {
     // Receives a trace of the layers computed so far and the total number of layers. The trace
     // describes a model with fewer layers and no output head.
     std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
+    // Receives the complete trace of observe() before its findings are computed. May be empty.
+    std::function<void(std::shared_ptr<const Trace>)> on_trace{};
     Index min_parameters = kMinShownParameters;
     double delay = kPreviewDelay, interval = kLayerInterval;  // seconds
     // True if the run reports layers; set before Progress has the number of tokens.

@@ -79,7 +79,15 @@ struct Runner::State {
         current.started = Clock::now();
         current.layer_watch->on_layers = [this, session = current.request.session](
                                              std::shared_ptr<const Trace> trace, Index layers) {
-          show_layers(session, std::move(trace), layers);
+          show({.session = session, .preview_of_layers = layers, .trace = std::move(trace)});
+        };
+        current.layer_watch->on_trace = [this, session = current.request.session,
+                                         started =
+                                             current.started](std::shared_ptr<const Trace> trace) {
+          // The findings of a short run follow soon, too.
+          const std::chrono::duration<double> time = Clock::now() - started;
+          if (time.count() < kPreviewDelay) return;
+          show({.session = session, .awaits_findings = true, .trace = std::move(trace)});
         };
         running = current;
       }
@@ -100,15 +108,11 @@ struct Runner::State {
     }
   }
 
-  void show_layers(std::shared_ptr<const Session> session, std::shared_ptr<const Trace> trace,
-                   Index layers) {
+  // Publishes a result of the running request.
+  void show(Outcome outcome) {
     {
       const std::scoped_lock lock(mutex);
       if (is_stopping()) return;
-      Outcome outcome;
-      outcome.session = std::move(session);
-      outcome.trace = std::move(trace);
-      outcome.preview_of_layers = layers;
       finished = std::move(outcome);
     }
     wake();

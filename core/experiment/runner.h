@@ -24,12 +24,13 @@ std::optional<Session> preview_session(const Session& session, Index tokens);
 class Runner {
  public:
   struct Outcome {
-    std::shared_ptr<const Session> session;  // for a preview, with fewer tokens than requested
-    Index preview_of_tokens = 0;         // total tokens if `trace` has only the first ones; else 0
-    Index preview_of_layers = 0;         // total layers if `trace` has only the first ones; else 0
+    std::shared_ptr<const Session> session{};  // for a preview, with fewer tokens than requested
+    Index preview_of_tokens = 0;   // total tokens if `trace` has only the first ones; else 0
+    Index preview_of_layers = 0;   // total layers if `trace` has only the first ones; else 0
+    bool awaits_findings = false;  // `trace` is complete; findings follow with the next outcome
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
-    Findings findings;                   // see Traces
-    std::exception_ptr error;
+    Findings findings{};                 // see Traces
+    std::exception_ptr error{};
     std::optional<CompatibleChoice> offer{};  // settings that resolve `error`, see offer_after()
   };
 

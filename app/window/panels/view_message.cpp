@@ -175,6 +175,9 @@ std::string describe_partial_result(const RunState& run) {
            grouped(static_cast<long long>(run.trace->text_tokens().size())) + " of " +
            grouped(run.preview_of_tokens) + " tokens";
   }
+  if (run.awaits_findings) {
+    return run.busy_seconds > 0 ? "Computing further numbers" : "Some numbers were not computed";
+  }
   std::string text = first_layers_label(run.trace->config->layers, run.preview_of_layers);
   text.front() = 'L';
   const std::string time_left = time_left_text(run.progress.seconds_left);

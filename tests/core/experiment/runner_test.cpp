@@ -127,6 +127,38 @@ TEST_F(RunnerTest, ComputesFindingsOfView) {
   EXPECT_EQ(run.observe(session, {}).findings, Findings());
 }
 
+TEST_F(RunnerTest, ReportsTraceBeforeFindings) {
+  ExperimentRun run{cpu_only()};
+  const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
+  std::vector<std::shared_ptr<const Trace>> reported;
+  watch->on_trace = [&](std::shared_ptr<const Trace> trace) { reported.push_back(trace); };
+  run.watch(watch);
+  Session session = quick_session("abc");
+  run.observe(session, {});  // no findings to wait for
+  EXPECT_TRUE(reported.empty());
+  const Traces traces = run.observe(session, {{"lens"}});
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_EQ(reported[0], traces.trace);
+  session.b = quick_session("abcd");  // a comparison needs both runs
+  run.observe(session, {{"lens"}, {"reference"}});
+  EXPECT_EQ(reported.size(), 1u);
+}
+
+// Flow reads the lens of one token.
+TEST_F(RunnerTest, ComputesLensOfTokensOnDemand) {
+  ExperimentRun run{cpu_only()};
+  Session comparison = quick_session("abc");
+  comparison.b = quick_session("abcd");
+  const Traces traces = run.observe(comparison, {{"token_lens"}, {"reference"}});
+  EXPECT_FALSE(traces.findings.has("lens"));
+  const auto lens = traces.findings.get(Findings::token_lens);
+  ASSERT_NE(lens, nullptr);
+  EXPECT_EQ(lens->length(), 3);
+  const Traces whole = run.observe(comparison, {{"lens"}, {"reference"}});
+  EXPECT_EQ(lens->at(1).guess[0], whole.findings.get(Findings::lens)->guess(0, 1));
+  EXPECT_EQ(findings_of_reference(traces.findings).get(Findings::token_lens)->length(), 4);
+}
+
 // The window may show the reference run alone, with the findings of the view.
 TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   ExperimentRun run{cpu_only()};
