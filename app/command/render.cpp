@@ -22,6 +22,7 @@
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
+#include "core/tensor/storage.h"
 #include "core/view/export/export_format.h"
 #include "core/view/export/frames.h"
 #include "core/view/opening.h"
@@ -131,6 +132,7 @@ void run(const RenderOptions& options) {
   }
   traces.findings.add(
       compute_background_findings(session, requests, runner, print_progress("measuring")));
+  release_cached_storage();  // the run's freed blocks; drawing needs blocks of other sizes
   write(output_target, session, traces, runner);
   options.experiment.report_sample(session.run);
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
