@@ -278,15 +278,25 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
   return heads;
 }
 
-namespace {
-
-// --- The token's vector ------------------------------------------------------------------------
-
 std::string layer_tap(const HeadRef& layer) {
   Site site{(layer.part.stack == Stack::Encoder ? "encoder." : "") + layer_prefix(layer.layer), {}};
   site.address.step = layer.part.step;
   return tap_prefix(site);
 }
+
+std::string embedding_tap(const TracePart& part) {
+  return part.stack == Stack::Encoder ? "encoder.embed" : "embed";
+}
+
+// Each layer has self-attention, but not always cross-attention.
+std::vector<HeadRef> layers_of(const Trace& trace, TracePart part) {
+  part.kind = AttentionKind::Self;
+  return trace.layer_sequence(part);
+}
+
+namespace {
+
+// --- The token's vector ------------------------------------------------------------------------
 
 // A row of a tap; undefined if not recorded.
 Tensor tap_row(const Trace& trace, const std::string& name, Index row) {
@@ -294,16 +304,6 @@ Tensor tap_row(const Trace& trace, const std::string& name, Index row) {
   if (found == trace.taps.end() || found->second.rank() != 2) return {};
   if (row < 0 || row >= found->second.dim(0)) return {};
   return found->second.row(row);
-}
-
-std::string embedding_tap(const TracePart& part) {
-  return part.stack == Stack::Encoder ? "encoder.embed" : "embed";
-}
-
-// Layers of a stack; each has self-attention, but not always cross-attention.
-std::vector<HeadRef> layers_of(const Trace& trace, TracePart part) {
-  part.kind = AttentionKind::Self;
-  return trace.layer_sequence(part);
 }
 
 std::string layer_name(const Trace& trace, const HeadRef& layer) {

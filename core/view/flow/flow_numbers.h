@@ -92,6 +92,13 @@ struct FlowNumbers {
   std::vector<FlowCandidate> candidates;  // next-token predictions, descending; empty: none
 };
 
+// Prefix of the taps of a layer's residual stream: "encoder.layers.3.", "steps.2.layers.0.".
+std::string layer_tap(const HeadRef& layer);
+// Tap of the token vectors that a stack reads: "embed", "encoder.embed".
+std::string embedding_tap(const TracePart& part);
+// Layers of a stack over all steps, in the order of computation.
+std::vector<HeadRef> layers_of(const Trace& trace, TracePart part);
+
 // The followed query: the pinned token, else the first masked token, else the last token.
 Index flow_query(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);
 

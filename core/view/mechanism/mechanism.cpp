@@ -90,6 +90,14 @@ bool restrict_pictures(Parameter& picture, const AttentionTap& tap, const std::s
   return picture.choices.size() > kSinglePicture || id != kAutomatic;
 }
 
+std::optional<Animation> animation_of(const Mechanism* mechanism, const AttentionTap& tap,
+                                      const ViewSettings& settings) {
+  if (mechanism == nullptr) return {};
+  if (mechanism->animation) return mechanism->animation(tap, settings);
+  if (!mechanism->steps_through_tokens || tap.queries() < 2) return {};
+  return Animation{"token", 0, static_cast<double>(tap.queries() - 1), 12};
+}
+
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap == nullptr) return;
@@ -110,10 +118,9 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   for (Parameter& p : controls.parameters) {
     if (p.key == "token") p.slider.max = static_cast<double>(tap->queries() - 1);
   }
-  if (mechanism == nullptr || !mechanism->steps_through_tokens || tap->queries() < 2) {
-    controls.animation.reset();
-  } else {
-    controls.animation->to = static_cast<double>(tap->queries() - 1);
+  controls.animation = animation_of(mechanism, *tap, settings);
+  for (Parameter& p : controls.parameters) {
+    if (p.key == "tile" && controls.animation) p.slider.max = controls.animation->to;
   }
 }
 
@@ -126,6 +133,18 @@ Parameter picture_parameter() {
               .choices = {{kAutomatic, "Automatic"}}};
   for (const Mechanism& m : mechanisms()) p.choices.emplace_back(m.id, m.label);
   return p;
+}
+
+Parameter tile_side_parameter(const char* key, const char* label, const char* symbol) {
+  return {.key = key,
+          .symbol = symbol,
+          .label = label,
+          .help = "Side of FlashAttention's tiles; by default a quarter of the text.",
+          .optional = true,
+          .unset_label = "a quarter",
+          .initial = Index{4},
+          .limits = {.min = 1},
+          .slider = {.min = 1, .max = 64}};
 }
 
 }  // namespace
@@ -145,7 +164,7 @@ const std::vector<Mechanism>& mechanisms() {
       windows_mechanism(), settling_mechanism(),  approximation_mechanism(), recurrence_mechanism(),
       errors_mechanism(),  generated_mechanism(), convolution_mechanism(),   edges_mechanism(),
       rules_mechanism(),   paths_mechanism(),     replaced_mechanism(),      lookup_mechanism(),
-      sharing_mechanism()};
+      sharing_mechanism(), tiles_mechanism()};
   return list;
 }
 
@@ -215,7 +234,17 @@ View mechanism_view() {
                  .optional = true,
                  .unset_label = "its neighbour",
                  .initial = Index{0},
-                 .slider = {.max = 2047}}},
+                 .slider = {.max = 2047}},
+                {.key = "tile",
+                 .label = "Tile",
+                 .help = "The tile in progress, for FlashAttention; by default the middle one.",
+                 .optional = true,
+                 .unset_label = "middle",
+                 .initial = Index{1},
+                 .limits = {.min = 1},
+                 .slider = {.min = 1, .max = 16}},
+                tile_side_parameter("tile_rows", "Queries per tile", "B_r"),
+                tile_side_parameter("tile_columns", "Keys per tile", "B_c")},
            .animation = Animation{"token", 0, 64, 12},
            .restrict_controls = restrict_controls},
       .content = {.objection = objection_without_attention, .example = show_hashing}};

@@ -49,6 +49,8 @@ struct Mechanism {
   // True if this picture is preferred to others that fit. Empty function: never.
   std::function<bool(const AttentionTap&)> is_preferred{};
   bool steps_through_tokens = false;  // "play" steps through the tokens
+  // Animation of the picture, unless it steps through the tokens. Empty function: none.
+  std::function<std::optional<Animation>(const AttentionTap&, const ViewSettings&)> animation{};
   // Finding that the picture reads, requested while the picture is selected.
   std::optional<ViewFinding> finding{};
   // Explains in one sentence why the picture does not fit. Empty function: a default sentence.

@@ -24,5 +24,6 @@ Mechanism paths_mechanism();
 Mechanism replaced_mechanism();
 Mechanism lookup_mechanism();
 Mechanism sharing_mechanism();
+Mechanism tiles_mechanism();  // full attention only
 
 }  // namespace attnscope

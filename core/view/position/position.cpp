@@ -12,7 +12,6 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/range.h"
-#include "core/view/parts/reading.h"
 #include "core/view/position/position_panels.h"
 #include "core/view/view_list.h"
 
@@ -26,9 +25,14 @@ constexpr double kMinPanelHeight = 6;   // em
 constexpr double kMaxAspect = 1.1;      // height / width of panels side by side
 constexpr double kMinPairWidth = 17;    // em: narrower panels are stacked
 
+// Name of a curve in the legend; empty if the panel has one unnamed curve.
+std::string name_of_curve(const PositionPanel::Curve& curve) {
+  return curve.head >= 0 ? "head " + std::to_string(curve.head) : curve.name;
+}
+
 // Symmetric range of the panel's values. A few values far beyond the others, as in the position
 // vectors of many BERT models, would leave all others without colour: they exceed the range.
-ColourRange value_range(const Tensor& cells, const Theme& theme) {
+ColourRange value_range(const Tensor& cells, bool is_sparse, const Theme& theme) {
   constexpr double kOutlier = 3;  // ratio of the largest magnitude to the 99th percentile
   ColourRange range{-1, 1, diverging_colours(theme)};
   std::vector<float> magnitudes;
@@ -38,7 +42,7 @@ ColourRange value_range(const Tensor& cells, const Theme& theme) {
   ColourRange percentile = range;
   set_range_end(range, magnitudes, ColourEnd::Largest, true);
   set_range_end(percentile, magnitudes, ColourEnd::Percentile, true);
-  return range.most > kOutlier * percentile.most ? percentile : range;
+  return !is_sparse && range.most > kOutlier * percentile.most ? percentile : range;
 }
 
 // The x label without the explanation after the colon: "offset".
@@ -99,7 +103,7 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
   const Chart chart = place_chart(page, {box.x, box.y, box.width - bar_width, box.height},
                                   x_axis(panel, 0.5), std::move(y_axis));
   if (chart.empty()) return;
-  const ColourRange range = value_range(panel.cells, page.theme());
+  const ColourRange range = value_range(panel.cells, panel.is_sparse, page.theme());
   draw_chart_cells(page, chart, panel.cells, range);
   draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar_width, chart.plot.height}, range,
                   candidates(panel.colour_label));
@@ -135,17 +139,21 @@ void draw_hovered_value(Page& page, const Chart& chart, const PositionPanel& pan
     }
   }
   if (nearest == nullptr) return;
-  const std::string head = nearest->head >= 0 ? "head " + std::to_string(nearest->head) + ", " : "";
+  const std::string name = name_of_curve(*nearest);
   draw_value(page, chart, {x, y},
-             head + short_x_label(panel) + " " + fixed(x, 0) + ": " + brief(y));
+             (name.empty() ? "" : name + ", ") + short_x_label(panel) + " " + fixed(x, 0) + ": " +
+                 brief(y));
 }
 
 void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
   std::vector<LegendEntry> entries;
+  std::vector<Colour> colours;
   for (const PositionPanel::Curve& curve : panel.curves) {
-    if (curve.head >= 0) {
-      entries.push_back({head_colour(curve.head), "head " + std::to_string(curve.head)});
-    }
+    const std::string name = name_of_curve(curve);
+    const auto number = static_cast<Index>(colours.size());
+    colours.push_back(name.empty() ? page.theme().accent
+                                   : head_colour(curve.head >= 0 ? curve.head : number));
+    if (!name.empty()) entries.push_back({colours.back(), name});
   }
   const double legend = entries.empty() ? 0 : legend_height(page, entries, box.width);
   double min_y = 0, max_y = 0;
@@ -169,18 +177,17 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
                   1});
   }
   const PositionPanel::Curve* selected_curve = nullptr;
-  const auto draw = [&](const PositionPanel::Curve& curve, double thickness) {
-    draw_curve(page, chart, curve.points,
-               curve.head >= 0 ? head_colour(curve.head) : page.theme().accent, thickness);
-  };
-  for (const PositionPanel::Curve& curve : panel.curves) {
+  Colour selected_colour{};
+  for (std::size_t n = 0; n < panel.curves.size(); ++n) {
+    const PositionPanel::Curve& curve = panel.curves[n];
     if (curve.head >= 0 && curve.head == panel.selected_head) {
       selected_curve = &curve;
+      selected_colour = colours[n];
     } else {
-      draw(curve, 1.5);
+      draw_curve(page, chart, curve.points, colours[n], curve.name.empty() ? 1.5 : 2);
     }
   }
-  if (selected_curve) draw(*selected_curve, 3.5);
+  if (selected_curve) draw_curve(page, chart, selected_curve->points, selected_colour, 3.5);
   label_unused(page, unused_region(chart, panel));
   draw_hovered_value(page, chart, panel);
 }
@@ -215,17 +222,26 @@ std::vector<Box> panel_boxes(const Page& page, const Box& inside, std::size_t co
   return boxes;
 }
 
+PositionPanels content_of(const ViewInput& input, const AttentionTap& tap, Index head) {
+  const Values values = view_values(input.session.view, "position");
+  const std::string show = values.choice("show");
+  const Index reach = values.integer("reach");
+  return show == kShowEncoding
+             ? position_panels(input, tap, head, reach)
+             : position_study_panels(input, tap, show, reach, values.integer("shift"));
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const SelectedTap selected = find_tap(input);
   if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
   const ViewSettings& settings = input.session.view;
   const Encoding& method = encoding(selected.tap->encoding.id);
-  const PositionPanels content = position_panels(
-      input, *selected.tap, selected.head, view_values(settings, "position").integer("reach"));
+  const PositionPanels content = content_of(input, *selected.tap, selected.head);
   if (content.panels.empty()) return page.message(content.headline, content.advice);
   std::string subject = method.label + ", " + describe_head(input.trace, settings) + ": " +
-                        describe(*selected.tap) + ". " + method.equation + ".";
+                        describe(*selected.tap) + ". " +
+                        (content.subject.empty() ? method.equation : content.subject) + ".";
   const Box inside = page.frame(title_with_part(input), caption(input.trace, subject));
   const double em = page.em();
   const std::vector<Box> boxes = panel_boxes(page, inside, content.panels.size());
@@ -261,9 +277,7 @@ std::vector<std::string> numbered(double first, Index count) {
 
 ViewData data(const ViewInput& input) {
   const SelectedTap selected = require_tap(input);
-  const PositionPanels content =
-      position_panels(input, *selected.tap, selected.head,
-                      view_values(input.session.view, "position").integer("reach"));
+  const PositionPanels content = content_of(input, *selected.tap, selected.head);
   if (content.panels.empty()) throw InputError(content.headline + ". " + content.advice);
   ViewData numbers;
   for (const PositionPanel& panel : content.panels) {
@@ -275,8 +289,8 @@ ViewData data(const ViewInput& input) {
       matrix.values = Tensor({count, static_cast<Index>(panel.curves.front().points.size())});
       for (Index n = 0; n < count; ++n) {
         const PositionPanel::Curve& curve = panel.curves[static_cast<std::size_t>(n)];
-        matrix.rows.push_back(curve.head >= 0 ? "head " + std::to_string(curve.head)
-                                              : panel.y_label);
+        const std::string name = name_of_curve(curve);
+        matrix.rows.push_back(name.empty() ? panel.y_label : name);
         for (Index i = 0; i < matrix.values.dim(1); ++i) {
           matrix.values(n, i) = static_cast<float>(curve.points[static_cast<std::size_t>(i)].y);
         }
@@ -288,32 +302,84 @@ ViewData data(const ViewInput& input) {
   return numbers;
 }
 
+ViewReading position_reading(const ViewSettings& settings, const Trace*) {
+  const std::string show = view_values(settings, "position").choice("show");
+  if (show == kShowShift) {
+    return {
+        "The vector of a position turns into the vector k positions later by one linear map, "
+        "the same for every position. For sinusoids it rotates each pair of sine and cosine; "
+        "for learned vectors it is the best linear fit, judged on positions left out of it.",
+        {{"Mₖ", "the linear map of a shift by k positions."}}};
+  }
+  if (show == kShowRegression) {
+    return {
+        "Linear regression of the position from its vector, and from the token's state in each "
+        "layer. Every prediction is for a position left out of the fit.",
+        {{"R²", "1: all predictions are right; 0 or less: no better than the mean."}}};
+  }
+  if (show == kShowSubspaces) {
+    return {
+        "Position vectors that lie in directions that words hardly use can be separated from "
+        "them again, by a linear map whose null space contains the positions.",
+        {{"Principal angle",
+          "angle between the closest directions of two subspaces: 0° shared, 90° separate."}}};
+  }
+  return {
+      "The positional information of the encoding: the vectors it adds, the decay of distant "
+      "tokens, or the similarity of positions.",
+      {{"Offset", "position of the query minus position of the key."}}};
+}
+
+std::vector<Parameter> position_parameters() {
+  return {{.key = "show",
+           .label = "Show",
+           .help = "Content of the picture; all but the first need vectors that are added to the "
+                   "input (regression: or a text).",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string(kShowEncoding),
+           .choices = {{kShowEncoding, "Encoding"},
+                       {kShowShift, "Shift as a linear map"},
+                       {kShowRegression, "Regression of positions"},
+                       {kShowSubspaces, "Word and position subspaces"}}},
+          {.key = "reach",
+           .label = "Reach",
+           .help = "Largest position or offset to draw.",
+           .initial = Index{64},
+           .limits = {.min = 1, .max = 1024},
+           .slider = {.min = 8, .max = 512}},
+          {.key = "shift",
+           .symbol = "k",
+           .label = "Shift",
+           .help = "Number of positions, for the linear map of a shift.",
+           .initial = Index{3},
+           .limits = {.min = 1, .max = 1024},
+           .slider = {.min = 1, .max = 64}}};
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+  controls.hide_colours();
+  if (view_values(settings, "position").choice("show") == kShowShift) return;
+  std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "shift"; });
+}
+
 }  // namespace
 
 View position_view() {
-  return {
-      .id = "position",
-      .label = "Position",
-      .group = "Method",
-      .summary =
-          "The positional encoding itself: its vectors, curves by distance, similarity of "
-          "positions.",
-      .lay_out = lay_out,
-      .reading = fixed_reading("The positional information of the encoding: the vectors it adds, "
-                               "the decay of distant tokens, or the similarity of positions.",
-                               {{"Offset", "position of the query minus position of the key."}}),
-      .data = data,
-      .options = {.parameters = {{.key = "reach",
-                                  .label = "Reach",
-                                  .help = "Largest position or offset to draw.",
-                                  .initial = Index{64},
-                                  .limits = {.min = 1, .max = 1024},
-                                  .slider = {.min = 8, .max = 512}}},
-                  .restrict_controls = without_colours},
-      .content = {.objection = [](const Trace& trace) {
-        return trace.is_imported ? "The attention was read from a file: its encoding is unknown."
-                                 : objection_without_attention(trace);
-      }}};
+  return {.id = "position",
+          .label = "Position",
+          .group = "Method",
+          .summary =
+              "The positional encoding itself: its vectors, curves by distance, similarity of "
+              "positions.",
+          .lay_out = lay_out,
+          .reading = position_reading,
+          .data = data,
+          .options = {.parameters = position_parameters(), .restrict_controls = restrict_controls},
+          .content = {.objection = [](const Trace& trace) {
+            return trace.is_imported
+                       ? "The attention was read from a file: its encoding is unknown."
+                       : objection_without_attention(trace);
+          }}};
 }
 
 }  // namespace attnscope

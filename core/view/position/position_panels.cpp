@@ -10,17 +10,6 @@
 #include "core/view/parts/focus.h"
 
 namespace attnscope {
-namespace {
-
-constexpr const char* kPosition = "position";
-constexpr const char* kOffset = "offset: query − key, in positions";
-
-double dot(const float* a, const float* b, Index n) {
-  double sum = 0;
-  for (Index i = 0; i < n; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
-}
-
 Tensor transposed(const Tensor& m) {
   Tensor t({m.dim(1), m.dim(0)});
   for (Index i = 0; i < m.dim(0); ++i) {
@@ -29,8 +18,8 @@ Tensor transposed(const Tensor& m) {
   return t;
 }
 
-PositionPanel matrix_panel(std::string title, const char* x_label, double first, Tensor cells,
-                           std::string row_label, std::string colour_label) {
+PositionPanel matrix_panel(std::string title, const std::string& x_label, double first,
+                           Tensor cells, std::string row_label, std::string colour_label) {
   PositionPanel panel;
   panel.title = std::move(title);
   panel.x_label = x_label;
@@ -42,7 +31,7 @@ PositionPanel matrix_panel(std::string title, const char* x_label, double first,
   return panel;
 }
 
-PositionPanel curve_panel(std::string title, const char* x_label, double first, double last,
+PositionPanel curve_panel(std::string title, const std::string& x_label, double first, double last,
                           std::string y_label) {
   PositionPanel panel;
   panel.title = std::move(title);
@@ -51,6 +40,17 @@ PositionPanel curve_panel(std::string title, const char* x_label, double first, 
   panel.last = last;
   panel.y_label = std::move(y_label);
   return panel;
+}
+
+namespace {
+
+constexpr const char* kPosition = "position";
+constexpr const char* kOffset = "offset: query − key, in positions";
+
+double dot(const float* a, const float* b, Index n) {
+  double sum = 0;
+  for (Index i = 0; i < n; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
 }
 
 // Cosine similarity of rows, 0 for zero rows.  [n, n]
@@ -292,6 +292,17 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
 
 }  // namespace
 
+Index position_limit(const ViewInput& input, const AttentionTap& tap, Index reach) {
+  const Encoding& method = encoding(tap.encoding.id);
+  // Trained vectors end at the model's context length.
+  const bool is_trained =
+      std::any_of(method.weights.begin(), method.weights.end(), [&](const WeightInfo& w) {
+        return !w.training.constant && tap.encoding_weights.count(w.name) > 0;
+      });
+  const Index context = input.trace.config->context;
+  return is_trained && method.absolute && context > 0 ? std::min(reach, context - 1) : reach;
+}
+
 PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, Index head,
                                Index reach) {
   PositionPanels result;
@@ -320,14 +331,7 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
                     " has no queries and keys, which this encoding modifies.";
     return result;
   }
-  // Trained vectors end at the model's context length.
-  const bool is_trained =
-      std::any_of(method.weights.begin(), method.weights.end(), [&](const WeightInfo& w) {
-        return !w.training.constant && tap.encoding_weights.count(w.name) > 0;
-      });
-  if (is_trained && method.absolute && input.trace.config->context > 0) {
-    result.reach = std::min(reach, input.trace.config->context - 1);
-  }
+  result.reach = position_limit(input, tap, reach);
   if (method.embed) {
     add_vectors(result, use);
     return result;

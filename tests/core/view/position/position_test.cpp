@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/figure/plain_text.h"
 #include "core/view/position/position_panels.h"
+#include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 
@@ -210,6 +211,78 @@ TEST(Position, RotationPreservesProductAtOffsetZero) {
   double expected = 0;
   for (int t = 0; t < 4; ++t) expected += std::cos(5 * std::pow(10000, -t / 4.0)) / 4;
   EXPECT_TRUE(std::abs(value_at_offset(curve, 0, 5) - expected) <= 1e-5);
+}
+
+PositionPanels study_of(const Trace& trace, const char* show, Index shift = 3) {
+  const testing::ViewInputFixture fixture(trace, ViewSettings());
+  return position_study_panels(fixture.input, trace.attention[0], show, 40, shift);
+}
+
+TEST(Position, StudiesAreLegible) {
+  for (const char* encoding : {"sinusoidal", "learned"}) {
+    const Trace trace = run_model({.encoding = encoding, .length = 40});
+    for (const char* show : {kShowShift, kShowRegression, kShowSubspaces}) {
+      for (const double width : {1100.0, 500.0}) {
+        testing::LayoutOptions options;
+        options.width = width;
+        options.settings =
+            testing::settings_with("position", std::string(R"({"show": ")") + show + R"("})");
+        const ViewLayout layout = lay_out_view(trace, "position", options);
+        EXPECT_EQ(layout.refusal, "") << encoding << " " << show;
+        EXPECT_EQ(testing::layout_error(layout.list), "") << encoding << " " << show;
+      }
+    }
+  }
+}
+
+TEST(Position, ShiftMatrixReachesLaterPositions) {
+  const PositionPanels content = study_of(run_model({.encoding = "sinusoidal"}), kShowShift, 5);
+  ASSERT_EQ(content.panels.size(), 4u);
+  EXPECT_EQ(content.panels[0].cells.shape(), (Shape{16, 16}));
+  for (const Point& p : content.panels[1].curves[0].points) EXPECT_TRUE(p.y <= 1e-5);
+  EXPECT_TRUE(content.panels[1].curves[1].points[0].y > 0.1);  // without the map
+  EXPECT_TRUE(testing::close(content.panels[2].cells, content.panels[3].cells, 1e-5));
+}
+
+// Waves of every length determine the position; random vectors do not.
+TEST(Position, RegressionPredictsHeldOutPositions) {
+  const auto mean_error = [](const PositionPanel& panel) {
+    double sum = 0;
+    for (const Point& p : panel.curves[0].points) sum += std::abs(p.y - p.x) / 41;
+    return sum;
+  };
+  const Trace sinusoidal = run_model({.encoding = "sinusoidal", .length = 40});
+  const PositionPanels content = study_of(sinusoidal, kShowRegression);
+  ASSERT_EQ(content.panels.size(), 2u);
+  EXPECT_TRUE(mean_error(content.panels[0]) <= 0.5);
+  // The untrained states contain the sinusoids; shuffled positions are not in them.
+  EXPECT_TRUE(content.panels[1].curves[0].points[0].y > 0.5);
+  EXPECT_TRUE(content.panels[1].curves[1].points[0].y < 0.4);
+  EXPECT_EQ(content.panels[1].curves[0].points.size(), 3u);  // embedding and two layers
+  const Trace rotary = run_model({.length = 40});
+  EXPECT_EQ(study_of(rotary, kShowRegression).panels.size(), 1u);    // states alone
+  EXPECT_NE(study_of(run_model({}), kShowRegression).headline, "");  // a short text
+}
+
+TEST(Position, SubspacesAreMeasured) {
+  const PositionPanels content =
+      study_of(run_model({.encoding = "sinusoidal", .length = 40}), kShowSubspaces);
+  ASSERT_EQ(content.panels.size(), 3u);
+  const std::vector<Point>& recovered = content.panels[0].curves[1].points;
+  EXPECT_EQ(recovered.front().y, 1);  // without directions, nothing of the position is left
+  const PositionPanel& shares = content.panels[1];
+  EXPECT_TRUE(std::abs(shares.curves[0].points.back().y - 1) <= 1e-6);
+  for (const PositionPanel::Curve& curve : content.panels[2].curves) {
+    for (const Point& p : curve.points) EXPECT_TRUE(p.y >= 0 && p.y <= 90.001) << curve.name;
+  }
+}
+
+TEST(Position, StudiesOfVectorsRefuseOtherEncodings) {
+  const Trace trace = run_model({.encoding = "alibi"});
+  for (const char* show : {kShowShift, kShowSubspaces}) {
+    EXPECT_NE(study_of(trace, show).advice.find("ALiBi"), std::string::npos) << show;
+  }
+  EXPECT_NE(study_of(run_model({.encoding = "sinusoidal"}), kShowShift, 39).advice, "");
 }
 
 }  // namespace ATTNSCOPE_FILE
