@@ -320,38 +320,25 @@ def expected_text(tokenizer):
     return "\n".join(lines) + "\n"
 
 
-def write(name, kind, files, expected):
+def write(name, kind, files, expected=None):
     folder = TOP / name
     folder.mkdir(parents=True)
     for file, content in files.items():
         (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
-    (folder / "expected").write_text(expected)
+    if expected is not None:
+        (folder / "expected").write_text(expected)
     (folder / "kind").write_text(kind + "\n")
 
 
-def vocabulary_kinds(tokenizers_by_kind):
-    """Yields folders without a tokenizer.json, derived from tokenizers of kinds()."""
-    def model(name):
-        return json.loads(tokenizers_by_kind[name].to_str())["model"]
-
-    def ordered(vocab):
-        return "\n".join(sorted(vocab, key=vocab.get)) + "\n"
-
-    def merges(model):
-        return "#version: 0.2\n" + "\n".join(m if isinstance(m, str) else " ".join(m) for m in model["merges"]) + "\n"
-
+def vocabulary_kinds():
+    """Yields older files (vocab.txt, or vocab.json and merges.txt) with the vocabulary of another folder: its name, and tokenizer_config.json."""
     def config(name, **rest):
         return json.dumps(dict(tokenizer_class=name, **rest))
     for name, options in (("bert-uncased", {}), ("bert-cased", dict(do_lower_case=False)), ("bert-accents", dict(strip_accents=False))):
-        yield "vocab-" + name, "WordPiece", {"vocab.txt": ordered(model(name)["vocab"]), "tokenizer_config.json": config("BertTokenizer", **options)}, tokenizers_by_kind[name]
+        yield "vocab-" + name, "WordPiece", name, config("BertTokenizer", **options)
     for name, class_name, extra in (("gpt2", "GPT2Tokenizer", dict(bos_token="<|endoftext|>")), ("roberta", "RobertaTokenizer", {}),
                                     ("qwen2", "Qwen2Tokenizer", {}), ("clip", "CLIPTokenizerFast", dict(unk_token="<|endoftext|>"))):
-        saved = json.loads(tokenizers_by_kind[name].to_str())
-        vocab = dict(saved["model"]["vocab"])
-        for token in saved["added_tokens"]:
-            vocab[token["content"]] = token["id"]
-        yield "merges-" + name, "byte-level BPE", {"vocab.json": json.dumps(vocab, ensure_ascii=False), "merges.txt": merges(saved["model"]),
-                                                   "tokenizer_config.json": config(class_name, **extra)}, tokenizers_by_kind[name]
+        yield "merges-" + name, "byte-level BPE", name, config(class_name, **extra)
 
 
 def write_marian():
@@ -371,13 +358,11 @@ def main():
     TOP.mkdir()
     (TOP / "strings.txt").write_text("\n".join(json.dumps(s) for s in STRINGS) + "\n")
     (TOP / "pairs.txt").write_text("".join(f"{a} {b}\n" for a, b in PAIRS))
-    tokenizers_by_kind = {}
     for name, kind, tokenizer in kinds():
-        tokenizers_by_kind[name] = tokenizer
         saved = json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False, separators=(",", ":"))
         write(name, kind, {"tokenizer.json": saved}, expected_text(tokenizer))
-    for name, kind, files, tokenizer in vocabulary_kinds(tokenizers_by_kind):
-        write(name, kind, files, expected_text(tokenizer))
+    for name, kind, vocabulary, config in vocabulary_kinds():
+        write(name, kind, {"vocabulary_of": vocabulary + "\n", "tokenizer_config.json": config})
     for name, model in spm_kinds():
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         lines = [" ".join(map(str, processor.encode(s))) for s in STRINGS]

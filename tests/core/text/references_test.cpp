@@ -1,9 +1,10 @@
 // Compares tokenizers of every kind with their reference libraries. make_references.py writes the
 // reference files in references/.
+#include "tests/core/text/references.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -12,43 +13,21 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/text/tokenizer.h"
-#include "tests/support/places.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kMaxFile = std::size_t{1} << 24;
-
-fs::path references() {
-  return testing::source_folder() / "tests/core/text/references";
-}
-
-std::vector<std::string> read_lines(const fs::path& file) {
-  std::istringstream text(read_file(file, kMaxFile));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
+using testing::lines_of;
+using testing::reference_folder;
 
 const std::vector<std::string>& strings() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> texts;
-    for (const std::string& line : read_lines(references() / "strings.txt")) {
+    for (const std::string& line : lines_of(reference_folder("strings.txt"))) {
       texts.push_back(Json::parse(line).text());
     }
     return texts;
   }();
-  return all;
-}
-
-std::vector<fs::path> folders() {
-  std::vector<fs::path> all;
-  for (const auto& entry : fs::directory_iterator(references())) {
-    if (entry.is_directory()) all.push_back(entry.path());
-  }
-  std::ranges::sort(all);
   return all;
 }
 
@@ -148,16 +127,16 @@ std::string tokens_text(const std::vector<Token>& tokens) {
   return text;
 }
 
-// Number of compared strings of a folder, and of strings whose ids or spans differ.
+// Number of compared strings of a reference, and of strings whose ids or spans differ.
 struct Tally {
   int strings = 0, ids = 0, spans = 0;
   std::string first;  // example: the last difference of ids, else the first difference of spans
 };
 
-Tally compare_folder(const fs::path& folder) {
+Tally compare_reference(const std::string& name) {
   Tally tally;
-  const auto tokenizer = load_tokenizer(folder);
-  const std::vector<std::string> lines = read_lines(folder / "expected");
+  const auto tokenizer = testing::reference_tokenizer(name);
+  const std::vector<std::string> lines = testing::reference_results(name);
   const auto add_string = [&](const std::vector<Token>& found, const std::string& line,
                               const std::vector<std::string>& texts) {
     ++tally.strings;
@@ -173,7 +152,7 @@ Tally compare_folder(const fs::path& folder) {
   for (std::size_t n = 0; n < strings().size() && n < lines.size(); ++n) {
     add_string(tokenizer->encode(strings()[n]), lines[n], {strings()[n]});
   }
-  const std::vector<std::string> pairs = read_lines(references() / "pairs.txt");
+  const std::vector<std::string> pairs = lines_of(reference_folder("pairs.txt"));
   for (std::size_t n = 0; n < pairs.size() && strings().size() + 1 + n < lines.size(); ++n) {
     std::istringstream pair(pairs[n]);
     std::size_t a = 0, b = 0;
@@ -184,15 +163,15 @@ Tally compare_folder(const fs::path& folder) {
   return tally;
 }
 
-// Comparison results by folder, computed once.
-const std::map<fs::path, Tally>& tallies() {
-  static const std::map<fs::path, Tally> all = [] {
-    std::map<fs::path, Tally> found;
-    for (const fs::path& folder : folders()) {
+// Comparison results by name, computed once.
+const std::map<std::string, Tally>& tallies() {
+  static const std::map<std::string, Tally> all = [] {
+    std::map<std::string, Tally> found;
+    for (const std::string& name : testing::reference_names()) {
       try {
-        found[folder] = compare_folder(folder);
+        found[name] = compare_reference(name);
       } catch (const InputError& e) {
-        found[folder].first = e.what();
+        found[name].first = e.what();
       }
     }
     return found;
@@ -203,10 +182,10 @@ const std::map<fs::path, Tally>& tallies() {
 TEST(TokenizerReferences, MatchIdsAndSpans) {
   ASSERT_EQ(strings().size(), 300u);
   ASSERT_GE(tallies().size(), 50u);
-  for (const auto& [folder, tally] : tallies()) {
-    EXPECT_GE(tally.strings, 300) << folder.filename() << ": " << tally.first;
-    EXPECT_EQ(tally.ids, 0) << folder.filename() << ": " << tally.first;
-    EXPECT_EQ(tally.spans, 0) << folder.filename() << ": " << tally.first;
+  for (const auto& [name, tally] : tallies()) {
+    EXPECT_GE(tally.strings, 300) << name << ": " << tally.first;
+    EXPECT_EQ(tally.ids, 0) << name << ": " << tally.first;
+    EXPECT_EQ(tally.spans, 0) << name << ": " << tally.first;
   }
 }
 
@@ -218,10 +197,10 @@ TEST(TokenizerReferences, WriteTable) {
     int strings = 0, ids = 0, spans = 0;
   };
   std::map<std::string, Line> lines;
-  for (const auto& [folder, tally] : tallies()) {
-    ASSERT_GT(tally.strings, 0) << folder;
-    Line& line = lines[read_lines(folder / "kind").front()];
-    line.names += (line.names.empty() ? "" : ", ") + folder.filename().string();
+  for (const auto& [name, tally] : tallies()) {
+    ASSERT_GT(tally.strings, 0) << name;
+    Line& line = lines[lines_of(reference_folder(name) / "kind").front()];
+    line.names += (line.names.empty() ? "" : ", ") + name;
     line.strings += tally.strings;
     line.ids += tally.ids;
     line.spans += tally.spans;

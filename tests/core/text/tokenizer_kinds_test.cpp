@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/text/file/tokenizer_files.h"
+#include "tests/core/text/references.h"
 #include "tests/support/compare.h"
 #include "tests/support/golden.h"
 #include "tests/support/places.h"
@@ -19,12 +20,10 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
+using testing::reference_tokenizer;
+
 using Ids = std::vector<std::int32_t>;
 using Files = std::map<std::string, std::string>;
-
-std::shared_ptr<const Tokenizer> reference(const std::string& name) {
-  return load_tokenizer(testing::source_folder() / "tests/core/text/references" / name);
-}
 
 Ids ids_of(const std::vector<Token>& tokens) {
   Ids ids;
@@ -121,19 +120,19 @@ TEST(WordPieceFile, FindsMaskToken) {
 
 TEST(Tokenizers, NameUnknownTokenOfEveryKind) {
   for (const char* name : {"bert-cased", "vocab-bert-cased"}) {
-    const auto tokenizer = reference(name);
+    const auto tokenizer = reference_tokenizer(name);
     EXPECT_EQ(tokenizer->unknown_token(), tokenizer->id_of("[UNK]")) << name;
     EXPECT_GE(tokenizer->unknown_token(), 0) << name;
   }
   for (const char* name : {"marian", "spm-bpe-unknown", "unigram-t5", "words"}) {
-    const auto tokenizer = reference(name);
+    const auto tokenizer = reference_tokenizer(name);
     ASSERT_GE(tokenizer->unknown_token(), 0) << name;
     const std::vector<Token> tokens = tokenizer->encode("\U0001F9A9");  // a flamingo
     EXPECT_TRUE(std::ranges::any_of(tokens, [&](const Token& token) {
       return token.id == tokenizer->unknown_token();
     })) << name;
   }
-  EXPECT_EQ(reference("merges-gpt2")->unknown_token(), -1);  // bytes represent any text
+  EXPECT_EQ(reference_tokenizer("merges-gpt2")->unknown_token(), -1);  // bytes represent any text
   EXPECT_EQ(byte_tokenizer()->unknown_token(), -1);
 }
 
@@ -156,8 +155,7 @@ TEST(MergesFile, RejectsUnknownClass) {
 }
 
 std::string spm_file(const std::string& name, const char* file = "spiece.model") {
-  return read_file(testing::source_folder() / "tests/core/text/references" / name / file,
-                   std::size_t{1} << 24);
+  return read_file(testing::reference_folder(name) / file, std::size_t{1} << 24);
 }
 
 TEST(SentencePieceModelFile, FollowsTokenizerClass) {
@@ -202,15 +200,9 @@ TEST(SentencePieceModelFile, DoesNotMergeAddedTokens) {
 
 // Labels and bytes of tokens for every kind of file.
 TEST(TokenizerFiles, LabelsMatchGolden) {
-  std::vector<std::string> names;
-  const auto references = testing::source_folder() / "tests/core/text/references";
-  for (const auto& entry : std::filesystem::directory_iterator(references)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
   std::string text;
-  for (const std::string& name : names) {
-    const auto tokenizer = reference(name);
+  for (const std::string& name : testing::reference_names()) {
+    const auto tokenizer = reference_tokenizer(name);
     text += name + ", " + tokenizer->kind() + ", " + std::to_string(tokenizer->vocabulary_size()) +
             " tokens, mask " + std::to_string(tokenizer->mask_token()) + "\n";
     const Index size = tokenizer->vocabulary_size(), step = std::max<Index>(1, size / 24);
@@ -229,12 +221,12 @@ TEST(TokenizerFiles, LabelsMatchGolden) {
 
 TEST(MarianFile, LoadsSourceAndTargetTokenizers) {
   const testing::TemporaryFolder folder, copy;
-  const auto from = testing::source_folder() / "tests/core/text/references";
   for (const char* name : {"source.spm", "vocab.json"}) {
-    std::filesystem::copy(from / "marian" / name, folder.path() / name);
+    std::filesystem::copy(testing::reference_folder("marian") / name, folder.path() / name);
   }
   EXPECT_EQ(load_target_tokenizer(folder.path()), nullptr);
-  std::filesystem::copy(from / "spm-suffix/spiece.model", folder.path() / "target.spm");
+  std::filesystem::copy(testing::reference_folder("spm-suffix") / "spiece.model",
+                        folder.path() / "target.spm");
   const auto source = load_tokenizer(folder.path()), target = load_target_tokenizer(folder.path());
   ASSERT_NE(target, nullptr);
   EXPECT_EQ(source->vocabulary_size(), target->vocabulary_size());
@@ -250,9 +242,9 @@ TEST(MarianFile, LoadsSourceAndTargetTokenizers) {
 
 TEST(TargetTokenizerFile, IsLoadedNextToSource) {
   const testing::TemporaryFolder folder, copy;
-  const auto from = testing::source_folder() / "tests/core/text/references";
-  std::filesystem::copy(from / "words/tokenizer.json", folder.path() / "tokenizer.json");
-  std::filesystem::copy(from / "characters/tokenizer.json",
+  std::filesystem::copy(testing::reference_folder("words") / "tokenizer.json",
+                        folder.path() / "tokenizer.json");
+  std::filesystem::copy(testing::reference_folder("characters") / "tokenizer.json",
                         folder.path() / "target_tokenizer.json");
   const auto source = load_tokenizer(folder.path()), target = load_target_tokenizer(folder.path());
   ASSERT_NE(target, nullptr);
@@ -261,8 +253,9 @@ TEST(TargetTokenizerFile, IsLoadedNextToSource) {
   source->save(copy.path());
   target->save(copy.path());
   EXPECT_EQ(read_file(copy.path() / "target_tokenizer.json"),
-            read_file(from / "characters/tokenizer.json"));
-  EXPECT_EQ(read_file(copy.path() / "tokenizer.json"), read_file(from / "words/tokenizer.json"));
+            read_file(testing::reference_folder("characters") / "tokenizer.json"));
+  EXPECT_EQ(read_file(copy.path() / "tokenizer.json"),
+            read_file(testing::reference_folder("words") / "tokenizer.json"));
 }
 
 // Damaged files are read or rejected, without a crash.
@@ -291,7 +284,7 @@ TEST(TokenizerKinds, EncodeAnyBytes) {
   std::mt19937 random(4);
   for (const char* name : {"gpt2", "llama3", "o200k", "kimi", "llama2", "gemma", "bert-uncased",
                            "unigram-bytes", "unigram-xlmr", "spm-bpe", "words", "clip"}) {
-    const auto tokenizer = reference(name);
+    const auto tokenizer = reference_tokenizer(name);
     for (int round = 0; round < 60; ++round) {
       std::string text;
       for (auto n = random() % 40; n > 0; --n) {
