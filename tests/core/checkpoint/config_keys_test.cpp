@@ -122,7 +122,7 @@ std::string without_value(std::string text, const std::string& value) {
 // Values that replace the value of a key.
 std::vector<Json> alternative_values(const std::string& key, const Json& value) {
   if (value.is_boolean()) return {!value.get<bool>()};
-  if (value.is_number_integer()) return {value.get<Index>() + 1, 0, 1, 2, 3};
+  if (value.is_number_integer()) return {value.get<Index>() + 1, 0, 2};
   if (value.is_number()) return {0.5, 1.5 * value.get<double>()};
   if (value.is_string() && key.find("act") != std::string::npos) return {"relu", "gelu_new"};
   return {};
