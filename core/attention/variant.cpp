@@ -115,9 +115,9 @@ std::string combination_refusal(const Variant& variant, const Encoding& encoding
                                 const Values& values) {
   if (variant.encodings.relative_only && encoding.absolute) {
     return "position.type: expected a relative encoding or none, found " + encoding.id + " (" +
-           encoding.id + " has absolute positions, unlike the memory of " + variant.id + ")";
+           encoding.label + " has absolute positions, unlike " + variant.label + ")";
   }
-  if (replaces_positions(encoding.id) && variant.id == "adaptive_span") {
+  if (encoding.sequence_position && variant.encodings.uses_distances) {
     return "position.type: expected an encoding that keeps distances in the sequence, found " +
            encoding.id + " (" + variant.label + " weighs keys by these distances)";
   }

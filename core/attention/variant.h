@@ -153,6 +153,7 @@ struct VariantEncodings {
   Predicate accepts_pairs = always;  // supports pair encodings
   // Reason why accepts_pairs() is false, without the subject: "never forms scores of pairs".
   std::string pairs_refusal{};
+  bool uses_distances = false;  // weighs keys by distance: rejects encodings that recode positions
   // Supports encodings that only rotate queries and keys, even if accepts_pairs() is false.
   bool accepts_rotary = false;
 };

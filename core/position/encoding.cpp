@@ -38,4 +38,9 @@ const Encoding& encoding(std::string_view id) {
   return find_by_id(encodings(), id, "position.type");
 }
 
+Index sequence_position(const Choice& choice, const PartRules& rules, Index entry) {
+  const Encoding& e = encoding(choice.id);
+  return e.sequence_position ? e.sequence_position(choice.values, rules, entry) : entry;
+}
+
 }  // namespace attnscope

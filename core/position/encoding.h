@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/part/choice.h"
 #include "core/part/info.h"
 #include "core/part/part.h"
 
@@ -42,6 +43,9 @@ struct Encoding : Info {
   // True if the encoding of a row depends on the length of the text, for lengths up to `context`.
   // Empty: never.
   std::function<bool(const Values&, Index context)> depends_on_length;
+  // Position in the sequence of a code in the part's pos_q or pos_k, if the encoding replaces
+  // positions by codes. Empty: it keeps them.
+  std::function<Index(const Values&, const PartRules&, Index code)> sequence_position;
   // Sets the part's position ingredients (rotates q and k, adds tables). The caller has set part.q,
   // k, v, pos_q, pos_k, pattern and scale. Empty for input encodings and "none".
   std::function<void(Part& part, const EncodingContext&)> apply;
@@ -49,5 +53,8 @@ struct Encoding : Info {
 
 const std::vector<Encoding>& encodings();       // in display order; "none" first
 const Encoding& encoding(std::string_view id);  // throws InputError "position.type: ..."
+
+// Position in the sequence of an entry of pos_q or pos_k of a part with this encoding.
+Index sequence_position(const Choice& choice, const PartRules& rules, Index entry);
 
 }  // namespace attnscope

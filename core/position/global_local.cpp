@@ -84,6 +84,9 @@ Encoding global_local_encoding() {
     part.query_rows =
         RelativeRows{weight(context.weights, "pos.label"), index, Term::ContentPosition};
   };
+  e.sequence_position = [](const Values&, const PartRules& rules, Index code) {
+    return global_position(rules, code);
+  };
   return e;
 }
 

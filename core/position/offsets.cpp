@@ -67,6 +67,10 @@ void use_image_positions(Part& part, Index width) {
   part.pos_k = image_positions(part.pos_k, part.keys(), width);
 }
 
+Index image_position(Index code, Index width) {
+  return code - floor_division(code, 2 * width) * width;
+}
+
 ImageOffset image_offset(Index offset, Index width) {
   const Index rows = floor_division(offset + width, 2 * width);
   return {rows, offset - rows * 2 * width};
@@ -105,14 +109,7 @@ GlobalPair global_pair(Index offset, Index count) {
   return {kind % 2 == 1, kind >= 2, offset - kind * 4 * count};
 }
 
-bool replaces_positions(std::string_view encoding) {
-  return encoding == "relative_bias_2d" || encoding == "global_local";
-}
-
-Index sequence_position(const Choice& encoding, const PartRules& rules, Index code) {
-  const Index width = width_of_image_positions(encoding);
-  if (width > 0) return code - floor_division(code, 2 * width) * width;
-  if (encoding.id != "global_local") return code;
+Index global_position(const PartRules& rules, Index code) {
   const Index first_key = bounds(rules.pos_k, rules.keys()).min;  // global if negative
   if (first_key >= 0) return code;
   const Index count = first_key / kGlobalKey;

@@ -38,8 +38,8 @@ struct ImageOffset {
 // Replaces the positions p of a part by 2 width floor(p / width) + p mod width, so that an offset
 // determines its rows and columns.
 void use_image_positions(Part& part, Index width);
-// Image width by which an encoding replaces the positions; 0: it does not.
-Index width_of_image_positions(const Choice& encoding);
+// Position p of such a code.
+Index image_position(Index code, Index width);
 // Rows and columns of an offset between such positions.
 ImageOffset image_offset(Index offset, Index width);
 
@@ -53,10 +53,8 @@ struct GlobalPair {
 };
 GlobalPair global_pair(Index offset, Index count);
 
-// True if the encoding replaces the positions of a part by codes.
-bool replaces_positions(std::string_view encoding);
-// Position in the sequence of a code in pos_q or pos_k of a part with this encoding.
-Index sequence_position(const Choice& encoding, const PartRules& rules, Index code);
+// Position of such a code in pos_q or pos_k of the part.
+Index global_position(const PartRules& rules, Index code);
 
 // Entry n of part.pos_q or pos_k; an empty list means 0, 1, ...
 Index position_at(const std::vector<std::int32_t>& positions, Index n);

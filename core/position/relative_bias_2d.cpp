@@ -9,7 +9,6 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kId = "relative_bias_2d";
 constexpr double kMaxClip = 1023;  // (2k + 1)² numbers per head
 
 // Slopes that differ by head, as in ALiBi, over the distance in the image.
@@ -41,13 +40,9 @@ void apply_bias_2d(Part& part, const EncodingContext& context) {
 
 }  // namespace
 
-Index width_of_image_positions(const Choice& encoding) {
-  return encoding.id == kId ? encoding.values.integer("width") : 0;
-}
-
 Encoding relative_bias_2d_encoding() {
   Encoding e;
-  e.id = kId;
+  e.id = "relative_bias_2d";
   e.label = "Relative bias, 2-D";
   e.group = "Bias by distance";
   e.equation =
@@ -84,6 +79,9 @@ Encoding relative_bias_2d_encoding() {
                 .initial = initial_zeros(),
                 .illustrative = sloped_biases}};
   e.apply = apply_bias_2d;
+  e.sequence_position = [](const Values& values, const PartRules&, Index code) {
+    return image_position(code, values.integer("width"));
+  };
   return e;
 }
 

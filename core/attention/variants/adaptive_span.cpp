@@ -117,6 +117,7 @@ Variant adaptive_span_variant() {
                    .initial = 0.0,
                    .limits = {.min = 0, .max = Parameter::kMaxReal},
                    .slider = {.max = 0.1}}};
+  v.encodings.uses_distances = true;
   v.weights = {{.name = "span.z",
                 .help = "The span of each head.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },

@@ -219,7 +219,7 @@ Variant performer_variant() {
   v.cost.growth = {.power = 1};
   v.causality.incremental = always;
   v.inputs.cross = true;
-  v.encodings.accepts_rotary = always;
+  v.encodings.accepts_rotary = true;
   v.cost.head = [](const CostInput& in) {
     const Index directions = in.values.integer("features");
     const Index features = in.values.choice("kind") == "positive" ? directions : 2 * directions;

@@ -5,7 +5,7 @@
 #include "core/analysis/memory_use.h"
 #include "core/analysis/row.h"
 #include "core/model/config.h"
-#include "core/position/offsets.h"
+#include "core/position/encoding.h"
 #include "core/view/parts/token_axis.h"
 
 namespace attnscope {

@@ -5,6 +5,7 @@
 
 #include "core/analysis/encoded.h"
 #include "core/model/config.h"
+#include "core/position/encoding.h"
 #include "core/position/offsets.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
@@ -168,7 +169,10 @@ void add_table(PositionPanels& result, const Part& part, const OffsetTable& tabl
                const std::string& label, double scale) {
   const bool by_head = table.table.dim(0) > 1;
   const Index head_number = tap.heads[static_cast<std::size_t>(head)];
-  if (width_of_image_positions(tap.encoding) > 0) {
+  const bool is_image =
+      std::ranges::any_of(encoding(tap.encoding.id).parameters,
+                          [](const Parameter& p) { return p.scope.image == "width"; });
+  if (is_image) {
     add_image_table(result, part, table, head, label, scale, tap.causal);
   } else {
     add_offset_curves(result, table, tap, head_number, title, label, scale);

@@ -159,8 +159,9 @@ TEST(Mechanism, RefusesPicturesOfOtherMethods) {
     return std::vector<std::string>();
   };
   ViewSettings settings = testing::settings_with("mechanism", "{}");
-  EXPECT_EQ(picture_ids(trace, settings),
-            (std::vector<std::string>{"automatic", "rules", "paths", "replaced", "lookup"}));
+  EXPECT_EQ(
+      picture_ids(trace, settings),
+      (std::vector<std::string>{"automatic", "rules", "paths", "replaced", "lookup", "tiles"}));
   EXPECT_EQ(picture_ids(run_variant(variant("linear"), 8), settings),
             (std::vector<std::string>{"automatic", "approximation", "recurrence", "rules", "paths",
                                       "replaced"}));
