@@ -90,6 +90,11 @@ bool ViewOptions::selects_view() const {
                              [&](const char* name) { return command_->is_given(name); });
 }
 
+bool ViewOptions::is_given() const {
+  return selects_view() || !colour_map_.empty() || !colour_end_.empty() || normalise_ ||
+         hides_special_ || space_markers_ || !statistics_file_.empty();
+}
+
 void ViewOptions::apply(ViewSettings& settings) const {
   if (!view_.empty()) {
     const Json parsed = choice_json(

@@ -20,6 +20,7 @@ class ViewOptions {
   void apply(ViewSettings& settings) const;
   // True if an option selects a view, or the attention that a map shows.
   bool selects_view() const;
+  bool is_given() const;  // true if any option is given
   // Throws InputError if the run lacks the stack, kind, step, segment, tile, pair or token.
   void check_trace(const Trace& trace, const ViewSettings& settings) const;
 

@@ -69,7 +69,9 @@ void open_window(const Command& program, WindowArguments& args) {
   };
   ViewSettings settings;
   args.options.apply_view(settings);  // throws before a window opens
-  if (settings == ViewSettings()) args.options.apply_view = {};
+  const bool is_given =
+      std::ranges::any_of(args.views, [](const auto& view) { return view->is_given(); });
+  if (!is_given) args.options.apply_view = {};
   open_window(program, args.options);
 }
 

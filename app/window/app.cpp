@@ -226,7 +226,7 @@ bool App::take_outcome() {
     const std::shared_ptr<const Trace> previous_trace =
         !state_.run.is_preview() ? state_.run.trace : std::exchange(trace_before_preview_, nullptr);
     if (state_.text.is_edited && previous_trace != nullptr) {
-      state_.clear_stale_pins(*previous_trace, *outcome.trace);
+      state_.move_pins(*previous_trace, *outcome.trace);
       state_.text.is_edited = !same_run(*outcome.session, *state_.session);
     }
     state_.run.trace = outcome.trace;

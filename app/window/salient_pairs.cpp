@@ -1,5 +1,8 @@
 #include "app/window/salient_pairs.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "app/window/jobs/task_kinds.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
@@ -112,6 +115,10 @@ bool apply_salient_pairs(State& state) {
     return true;
   }
   search.pairs = *pairs;
+  // A pair of the pinned query comes first, so that the view keeps following the query.
+  const auto own =
+      std::ranges::find(search.pairs, state.session->view.pinned_query, &SalientPair::query);
+  if (own != search.pairs.end()) std::rotate(search.pairs.begin(), own, own + 1);
   search.next = 0;
   show_next(state);
   return true;

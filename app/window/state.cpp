@@ -232,19 +232,30 @@ bool is_linked(const State& state) {
 
 }  // namespace
 
-void State::clear_stale_pins(const Trace& previous, const Trace& current) {
-  ViewSettings& view = session.edit().view;
-  const auto is_stale = [&](Index pinned) {
-    if (pinned < 0) return false;
+void State::move_pins(const Trace& previous, const Trace& current) {
+  const auto is_same = [](const TraceToken& a, const TraceToken& b) {
+    return a.id == b.id && a.label == b.label;
+  };
+  const std::vector<TraceToken>&before = previous.tokens, &after = current.tokens;
+  const std::size_t shorter = std::min(before.size(), after.size());
+  std::size_t first = 0, last = 0;  // number of equal tokens at the beginning and at the end
+  while (first < shorter && is_same(before[first], after[first])) ++first;
+  while (last < shorter - first &&
+         is_same(before[before.size() - 1 - last], after[after.size() - 1 - last])) {
+    ++last;
+  }
+  const auto moved = [&](Index pinned) -> Index {
+    if (pinned < 0) return -1;
     const auto i = static_cast<std::size_t>(pinned);
     // Indices beyond the tokens refer to rows and columns that are no tokens.
-    if (i >= previous.tokens.size()) return i < current.tokens.size();
-    return i >= current.tokens.size() || previous.tokens[i].id != current.tokens[i].id ||
-           previous.tokens[i].label != current.tokens[i].label;
+    if (i >= before.size()) return i < after.size() ? -1 : pinned;
+    if (i < first) return pinned;
+    if (i < before.size() - last) return -1;
+    return pinned + static_cast<Index>(after.size()) - static_cast<Index>(before.size());
   };
-  if (is_stale(view.pinned_query) || is_stale(view.pinned_key)) {
-    view.pinned_query = view.pinned_key = -1;
-  }
+  ViewSettings& view = session.edit().view;
+  view.pinned_query = moved(view.pinned_query);
+  view.pinned_key = moved(view.pinned_key);
 }
 
 void State::select_part(const PartChoice& part) {

@@ -125,8 +125,8 @@ struct State {
   PointedTokens pointed_tokens() const;
   // Attention of the view's layer and head; null without a trace.
   const AttentionTap* tap(Index* head_in_group = nullptr) const;
-  // Clears pins on rows and columns whose tokens differ between the traces.
-  void clear_stale_pins(const Trace& previous, const Trace& current);
+  // Moves pins along with their tokens, and clears those on changed tokens.
+  void move_pins(const Trace& previous, const Trace& current);
 
   Index layers() const;  // number of layers of the part that the edited side shows
   Index heads() const;   // number of heads in the layer that the side shows

@@ -1,5 +1,7 @@
 #include "app/window/tour.h"
 
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "app/window/actions/actions.h"
@@ -24,6 +26,11 @@ constexpr double rest_seconds(TourMove move) {
   return move == TourMove::Point ? 0.5 : move == TourMove::Change ? 1.2 : 2.5;
 }
 
+auto word_count(const std::string& text) {
+  std::istringstream words(text);
+  return std::distance(std::istream_iterator<std::string>(words), {});
+}
+
 // Result of the move so far; nullopt: none yet.
 std::optional<std::string> result_of(const State& state, TourMove move) {
   const Tour& tour = state.tour;
@@ -35,7 +42,9 @@ std::optional<std::string> result_of(const State& state, TourMove move) {
   }
   if (move == TourMove::Change) {
     const std::string& text = state.session->run.text;
-    return text != tour.text && state.is_current() ? std::optional(text) : std::nullopt;
+    const bool is_deletion = word_count(text) < word_count(tour.text);  // the new word is to come
+    return text != tour.text && !is_deletion && state.is_current() ? std::optional(text)
+                                                                   : std::nullopt;
   }
   const std::optional<Choice>& variant = state.session->run.variant;
   if (!tour.local || !variant || variant->id != kLocal || variant == tour.local)

@@ -55,7 +55,7 @@ TEST(State, SelectionAppliesToBothSidesUntilTheyDiffer) {
 }
 
 // Pins refer to tokens, not to positions.
-TEST(State, ClearsPinsOfChangedTokens) {
+TEST(State, PinsFollowTheirTokens) {
   const auto make_trace = [](const std::vector<std::string>& words) {
     Trace result;
     for (const std::string& word : words) {
@@ -72,14 +72,23 @@ TEST(State, ClearsPinsOfChangedTokens) {
     state.session.edit().view.pinned_key = key;
   };
   pin(2, 1);
-  state.clear_stale_pins(previous, make_trace({"the", "cat", "sat", "down"}));
+  state.move_pins(previous, make_trace({"the", "cat", "sat", "down"}));
   EXPECT_EQ(state.session->view.pinned_query, 2);
   EXPECT_EQ(state.session->view.pinned_key, 1);
-  state.clear_stale_pins(previous, make_trace({"the", "dog", "sat"}));
-  EXPECT_EQ(state.session->view.pinned_query, -1);
+  state.move_pins(previous, make_trace({"the", "dog", "sat"}));
+  EXPECT_EQ(state.session->view.pinned_query, 2);
   EXPECT_EQ(state.session->view.pinned_key, -1);
+  pin(2, 0);
+  state.move_pins(previous, make_trace({"the", "big", "dog", "sat"}));
+  EXPECT_EQ(state.session->view.pinned_query, 3);
+  EXPECT_EQ(state.session->view.pinned_key, 0);
   pin(2, -1);
-  state.clear_stale_pins(previous, make_trace({"the", "cat"}));
+  state.move_pins(previous, make_trace({"the", "cat"}));
+  EXPECT_EQ(state.session->view.pinned_query, -1);
+  pin(3, -1);  // a row that is no token
+  state.move_pins(previous, make_trace({"the", "cat"}));
+  EXPECT_EQ(state.session->view.pinned_query, 3);
+  state.move_pins(previous, make_trace({"the", "cat", "sat", "down"}));
   EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
