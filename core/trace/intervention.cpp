@@ -124,7 +124,7 @@ namespace {
 template <class Name, class Number>
 std::string name_or_number(const Name& name, Number number, const std::string& kind) {
   const std::string text = name ? name(number) : std::string();
-  return text.empty() ? kind + " " + std::to_string(number) : text;
+  return text.empty() ? kind + " " + std::to_string(number) : "“" + text + "”";
 }
 
 }  // namespace

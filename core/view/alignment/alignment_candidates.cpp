@@ -44,7 +44,11 @@ void draw_candidates(Page& page, const ShownAlignment& shown) {
           panel.height};
   const std::string letter = "“" + shown.numbers.labels[static_cast<std::size_t>(row)] +
                              "”, letter " + std::to_string(row + 1);
-  const std::string remark = shown.focus.is_least_certain ? " (the least certain)" : "";
+  const std::vector<Candidate> candidates =
+      candidates_at(target, row, AlignmentMeasures::candidates);
+  const bool is_certain = !candidates.empty() && candidates[0].probability >= 0.995;  // "100%"
+  const bool is_remarkable = shown.focus.is_least_certain && !is_certain;
+  const std::string remark = is_remarkable ? " (the least certain)" : "";
   const std::string attention = ", attends to " + describe_attention(shown.numbers, row);
   page.text({panel.x + panel.width / 2, box.y + AlignmentMeasures::title / 2 * em},
             page.fitting({letter + remark + attention + ". Candidates:",
@@ -53,7 +57,7 @@ void draw_candidates(Page& page, const ShownAlignment& shown) {
             em, Align::Middle);
   TokenBars bars;
   bars.first = first_colour();
-  for (const Candidate& c : candidates_at(target, row, AlignmentMeasures::candidates)) {
+  for (const Candidate& c : candidates) {
     const bool is_target = c.id == target.ids[static_cast<std::size_t>(row)];
     if (is_target) bars.marked = static_cast<Index>(bars.bars.size());
     const char* note = is_target ? (row < target.given ? "given" : "generated") : "";

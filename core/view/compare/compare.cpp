@@ -186,7 +186,7 @@ class Comparison {
     if (m.row_labels) draw_axis_titles(page_, {m.plot.x, m.plot.y}, m.plot.x - m.left);
     draw_heading(panel);
     std::vector<std::string> names =
-        is_difference ? std::vector<std::string>{"difference of weights", "difference"}
+        is_difference ? std::vector<std::string>{"weight in A − weight in B", "A − B"}
                       : std::vector<std::string>{"attention weight", "weight"};
     if (m.pooled()) {
       names = {names[0] + ", max-pooled", names[0] + ", max-pooled", names[1]};
@@ -357,8 +357,8 @@ View compare_view() {
       .summary = "Two runs side by side, and their difference.",
       .lay_out = lay_out,
       .reading =
-          fixed_reading("Two runs, A and B, and the difference of their weights: in one colour "
-                        "A attends more, in the other B.",
+          fixed_reading("Two runs, A and B, and the difference of their weights: positive where "
+                        "A attends more, negative where B does.",
                         {{"KL, JS", "divergence of two rows, in bits; 0: identical."}}),
       .data = data,
       .findings = {{Findings::reference.id}},

@@ -43,11 +43,17 @@ std::vector<Index> shown_heads(const ViewInput& input, const Values& values,
   return heads;
 }
 
-std::vector<LegendEntry> legend_entries(const LineSet& set) {
+// Colour of a head. The palette suits light pages, so it is lightened on dark ones.
+Colour page_colour(const Page& page, Index head) {
+  const Colour colour = head_colour(head);
+  return page.theme().is_dark() ? blend(colour, {255, 255, 255, 255}, 0.25) : colour;
+}
+
+std::vector<LegendEntry> legend_entries(const Page& page, const LineSet& set) {
   std::vector<LegendEntry> entries;
   for (const Index head : set.all_heads) {
     const bool is_shown = std::binary_search(set.heads.begin(), set.heads.end(), head);
-    entries.push_back({head_colour(head), "head " + std::to_string(head), !is_shown});
+    entries.push_back({page_colour(page, head), "head " + std::to_string(head), !is_shown});
   }
   return entries;
 }
@@ -102,11 +108,9 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus) {
   constexpr double kMinOpacity = 0.07, kExponent = 0.75, kUnfocused = 0.16, kMaxUnfocused = 0.06;
   const double opacity = kMinOpacity + (1 - kMinOpacity) * std::pow(pair.weight, kExponent);
-  Colour colour = head_colour(pair.head);
-  // The palette suits light pages: lighten it on dark ones.
-  if (page.theme().is_dark()) colour = blend(colour, {255, 255, 255, 255}, 0.25);
   // Lines out of focus are fainter than the faintest line in focus.
-  return translucent(colour, in_focus ? opacity : std::min(kUnfocused * opacity, kMaxUnfocused));
+  return translucent(page_colour(page, pair.head),
+                     in_focus ? opacity : std::min(kUnfocused * opacity, kMaxUnfocused));
 }
 
 double line_thickness(const Page& page, const WeightedPair& pair, double cell) {
@@ -144,12 +148,12 @@ LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap) {
 }
 
 double head_legend_height(const Page& page, const LineSet& set, double width) {
-  return legend_height(page, legend_entries(set), width);
+  return legend_height(page, legend_entries(page, set), width);
 }
 
 double draw_head_legend(Page& page, const LineSet& set, const Box& box,
                         std::vector<Handle>& handles) {
-  const std::vector<LegendEntry> entries = legend_entries(set);
+  const std::vector<LegendEntry> entries = legend_entries(page, set);
   const std::vector<Box> boxes = draw_legend(page, entries, box);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     if (!(boxes[i].width > 0)) continue;

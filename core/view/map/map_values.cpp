@@ -99,13 +99,16 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
   const std::string count = std::to_string(heads.size());
   const std::string part_text = describe_part(input.trace, view);
   if (source == kHeads) {
-    matrix.caption = "Mean attention over the " + count + " heads of " + part_text + "layer " +
-                     std::to_string(view.layer);
+    matrix.caption = heads.size() == 1 ? "Attention of the only head of "
+                                       : "Mean attention over the " + count + " heads of ";
+    matrix.caption += part_text + "layer " + std::to_string(view.layer);
   } else if (source == kLayers) {
     matrix.caption = "Mean attention over " + part_text + "head " + std::to_string(view.head) +
-                     " of " + count + " layers";
+                     " of " + count + (heads.size() == 1 ? " layer" : " layers");
   } else {
-    matrix.caption = "Mean attention over " + part_text + "all " + count + " heads";
+    matrix.caption = heads.size() == 1
+                         ? "Attention of the only head"
+                         : "Mean attention over " + part_text + "all " + count + " heads";
   }
 }
 

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kDrawnSegments = 3;   // segments drawn: the shown one and those before it
+constexpr Index kDrawnSegments = 3;   // segments drawn at least: the shown one and those before it
 constexpr double kMinPathColumn = 5;  // pixels: width of a token from which single pairs are drawn
 constexpr std::size_t kMaxDrawnPairs = 3000;
 constexpr double kLatticeBase = 7;     // em: preferred height of a lattice, without layers
@@ -81,10 +81,12 @@ Paths paths_of(const ShownMemory& memory, bool with_memory) {
 // Lattice of layers and tokens of one panel.
 class Lattice {
  public:
-  Lattice(Page& page, const Box& box, const ShownMemory& memory, const Paths& paths)
+  // `oldest`: the oldest token that is drawn at least.
+  Lattice(Page& page, const Box& box, const ShownMemory& memory, const Paths& paths, Index oldest)
       : page_(page), memory_(memory), paths_(paths) {
     const Index segment = memory.trace.config->segment;
     first_ = std::max<Index>(0, memory.first_token() - (kDrawnSegments - 1) * segment);
+    first_ = std::min(first_, oldest / segment * segment);
     end_ = memory.last_token() + 1;
     const double em = page.em();
     const std::string top = "layer " + std::to_string(layers() - 1);
@@ -94,10 +96,15 @@ class Lattice {
 
   bool fits() const { return plot_.height > 4 * page_.em() && plot_.width > 12 * page_.em(); }
 
+  // True if there is room for single pairs; otherwise ranges of tokens are drawn.
+  bool draws_pairs() const {
+    return plot_.width / static_cast<double>(end_ - first_) >= kMinPathColumn &&
+           paths_.pairs.size() <= kMaxDrawnPairs;
+  }
+
   void draw() {
     draw_borders();
-    if (plot_.width / static_cast<double>(end_ - first_) >= kMinPathColumn &&
-        paths_.pairs.size() <= kMaxDrawnPairs) {
+    if (draws_pairs()) {
       draw_pairs();
       draw_nodes();
     } else {
@@ -238,17 +245,25 @@ double draw_segment_paths(Page& page, const Box& box, const ShownMemory& memory)
   const double panels = compares ? 2 : 1;
   const double height = std::min(preferred, (box.height - swatches_height(page)) / panels);
   double y = box.y;
+  bool has_pairs = false;
+  const Index oldest = *paths_of(memory, compares).reached.front().begin();
   for (const bool with_memory : {false, true}) {
     if (with_memory && !compares) break;
     const Paths paths = paths_of(memory, with_memory);
-    Lattice lattice(page, {box.x, y + title, box.width, height - title}, memory, paths);
+    Lattice lattice(page, {box.x, y + title, box.width, height - title}, memory, paths, oldest);
     if (!lattice.fits()) return 0;
     draw_panel_title(page, {box.x, y, box.width, title}, path_titles(memory, paths, with_memory));
     lattice.draw();
+    has_pairs |= lattice.draws_pairs();
     y += height;
   }
   std::vector<Swatch> swatches;
+  if (!has_pairs && compares) {
+    swatches.push_back({slot_colour(KeyKind::Memory), "tokens of earlier segments"});
+  }
+  if (!has_pairs) swatches.push_back({slot_colour(KeyKind::Token), "tokens of the segment"});
   for (const SlotRun& run : memory.runs) {
+    if (!has_pairs) break;
     swatches.push_back(
         {slot_colour(run.kind), run.kind == KeyKind::Token
                                     ? "pair within a segment"
