@@ -171,7 +171,8 @@ std::string refusal_sentence(const std::string& refusal) {
   for (std::size_t colon; (colon = text.find(": ")) != std::string::npos;) {
     const std::string path = text.substr(0, colon);
     if (!std::ranges::all_of(path, is_path_character)) break;
-    names_choice |= path.starts_with("position") || path.starts_with("variant") || path == "causal";
+    names_choice |= path.starts_with("position") || path.starts_with("variant") ||
+                    path == "causal" || path == "architecture.encoder_variant";
     text.erase(0, colon + 2);
   }
   if (!names_choice) return refusal;

@@ -84,7 +84,8 @@ void check_encoder(const ModelConfig& config, const std::string& prefix) {
       if (!variant(group.variant.id).causality.by_definition) continue;
       throw InputError(prefix +
                        "architecture.encoder_variant: expected a bidirectional variant, found " +
-                       group.variant.id + ", which is causal by definition");
+                       group.variant.id + " (" + variant(group.variant.id).label +
+                       " is causal by definition, but an encoder reads in both directions)");
     }
     check_layer(config, groups, layer++, false, prefix + "architecture.encoder: ");
   }

@@ -1,5 +1,7 @@
 #include "app/window/panels/choice_panel.h"
 
+#include "core/experiment/compatible_choice.h"
+
 namespace attnscope::window {
 namespace {
 
@@ -8,7 +10,8 @@ bool draw_entry(Ui& ui, const Entry& entry, bool is_selected, std::string_view s
   const std::string refusal = entry.refusal ? entry.refusal() : "";
   const bool clicked = list_row(ui, on_screen(entry.label), is_selected, refusal.empty());
   mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
-  hint(ui, refusal.empty() ? entry.summary : entry.summary + "\n\nNot available: " + refusal);
+  hint(ui, refusal.empty() ? entry.summary
+                           : entry.summary + "\n\nNot available: " + refusal_sentence(refusal));
   return clicked;
 }
 
