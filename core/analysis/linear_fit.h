@@ -19,7 +19,7 @@ LinearFit fit_linear(const RowMatrix& inputs, const RowMatrix& outputs);
 // Held-out prediction of every row: even rows by a fit on the odd ones, and the reverse.  [n, m]
 RowMatrix held_out_predictions(const RowMatrix& inputs, const RowMatrix& outputs);
 
-// R² = 1 − Σ (y − ŷ)² / Σ (y − ȳ)²: 1 for perfect predictions, at most 0 without information.
+// R² = 1 − Σ (y − ŷ)² / Σ (y − mean)²: 1 for perfect predictions, at most 0 without information.
 double explained_variance(const RowMatrix& outputs, const RowMatrix& predictions);
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/stop.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
 #include "core/position/slopes.h"
@@ -9,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxClip = 1023;  // (2k + 1)² numbers per head
+constexpr double kMaxClip = 255;  // (2k + 1)² numbers per head
 
 // Slopes that differ by head, as in ALiBi, over the distance in the image.
 Tensor sloped_biases(const Shape& shape, const Situation&, const Values& values) {
@@ -17,6 +18,7 @@ Tensor sloped_biases(const Shape& shape, const Situation&, const Values& values)
   const std::vector<double> slopes = default_slopes(shape[0]);
   Tensor bias(shape);  // [h, side * side]
   for (Index head = 0; head < shape[0]; ++head) {
+    check_stop();
     for (Index n = 0; n < side * side; ++n) {
       const auto rows = static_cast<double>(n / side - clip);
       const auto columns = static_cast<double>(n % side - clip);
