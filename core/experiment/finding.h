@@ -63,7 +63,7 @@ class Findings {
   static constexpr FindingName<const ExitStudy> exits{"exits"};
   static constexpr FindingName<const ExitWork> exit_work{"exit_work"};
   static constexpr FindingName<const RetrievedContexts> contexts{"contexts"};
-  static constexpr FindingName<const BlockStudy> block{"block"};
+  static constexpr FindingName<const BlockStudy> block{"block_vectors"};
   static constexpr FindingName<const GradientStudy> gradients{"gradients"};
   static constexpr FindingName<const InverseStudy> inverse{"inverse"};
 

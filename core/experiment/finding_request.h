@@ -54,7 +54,7 @@ struct ExitSettings {
   bool operator==(const ExitSettings&) const = default;
 };
 
-// Finding "block": the layer to study; its kind is ignored.
+// Finding "block_vectors": the layer to study; its kind is ignored.
 struct BlockSettings {
   Index layer = 0;
   PartChoice part;

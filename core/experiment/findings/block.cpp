@@ -1,4 +1,4 @@
-// Finding "block": vectors within the layers, read by a probe in a second run.
+// Finding "block_vectors": vectors within the layers, read by a probe in a second run.
 #include <algorithm>
 #include <cmath>
 #include <limits>

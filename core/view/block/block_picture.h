@@ -63,7 +63,7 @@ Refusal study_refusal(const std::shared_ptr<const Study>& study, const std::stri
   return study->problem.empty() ? Refusal{} : Refusal{title, study->problem};
 }
 
-// Settings and object of the finding "block" for the view's layer.
+// Settings and object of the finding "block_vectors" for the view's layer.
 std::optional<FindingSettings> block_settings(const RunView& viewed);
 std::shared_ptr<const BlockStudy> block_study(const BlockInput& in);
 

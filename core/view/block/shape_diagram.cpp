@@ -9,6 +9,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kLargestSide = 9, kSmallestScale = 2.2;  // em: longest side of all matrices
+constexpr double kCompactScale = 0.8;                     // em: smallest scale of compact labels
 constexpr double kScaleStep = 0.4;                        // em
 constexpr double kMinSide = 0.7;                          // em
 constexpr double kSheetOffset = 0.32;                     // em from sheet to sheet
@@ -45,9 +46,13 @@ class ShapeDiagram {
 
   // Chooses the scale. False if nothing fits.
   bool place() {
-    for (double side = kLargestSide; side >= kSmallestScale; side -= kScaleStep) {
-      unit_ = side * em_ / static_cast<double>(largest_);
-      if (wrap_columns() && height() <= box_.height) return true;
+    for (const bool compact : {false, true}) {
+      is_compact_ = compact;
+      const double smallest = compact ? kCompactScale : kSmallestScale;
+      for (double side = kLargestSide; side >= smallest; side -= kScaleStep) {
+        unit_ = side * em_ / static_cast<double>(largest_);
+        if (wrap_columns() && height() <= box_.height) return true;
+      }
     }
     return false;
   }
@@ -74,7 +79,13 @@ class ShapeDiagram {
     const double offset = sheets_offset(matrix);
     return {side(matrix.columns) + offset, side(matrix.rows) + offset};
   }
+  // Compact labels: name and shape on one line.
+  std::string compact_label(const MatrixBox& matrix) const {
+    return matrix.name + "  " + matrix.shape();
+  }
+  double label_height() const { return (is_compact_ ? 1 : 2) * kLine * em_; }
   double label_width(const MatrixBox& matrix) const {
+    if (is_compact_) return page_.width_of(compact_label(matrix), page_.small());
     return std::max(page_.width_of(matrix.name, em_, true),
                     page_.width_of(matrix.shape(), page_.small()));
   }
@@ -88,7 +99,7 @@ class ShapeDiagram {
     for (const MatrixBox& matrix : column.boxes) {
       const Size size = size_of(matrix);
       placed.width = std::max({placed.width, size.width, label_width(matrix)});
-      placed.size.height += size.height + 2 * kLine * em_;
+      placed.size.height += size.height + label_height();
     }
     placed.size.height += static_cast<double>(column.boxes.size() - 1) * kBoxGap * em_;
     return placed;
@@ -128,9 +139,13 @@ class ShapeDiagram {
       const double centre = left + placed.width / 2;
       draw_sheets(matrix, {centre - size.width / 2, y, size.width, size.height});
       y += size.height + kLine * em_ / 2;
-      page_.add(Text{{centre, y}, matrix.name, page_.theme().text, em_, Align::Middle, 0, true});
-      page_.faint_text({centre, y + kLine * em_}, matrix.shape(), page_.small(), Align::Middle);
-      y += 1.5 * kLine * em_ + kBoxGap * em_;
+      if (is_compact_) {
+        page_.text({centre, y}, compact_label(matrix), page_.small(), Align::Middle);
+      } else {
+        page_.add(Text{{centre, y}, matrix.name, page_.theme().text, em_, Align::Middle, 0, true});
+        page_.faint_text({centre, y + kLine * em_}, matrix.shape(), page_.small(), Align::Middle);
+      }
+      y += label_height() - kLine * em_ / 2 + kBoxGap * em_;
     }
   }
 
@@ -163,6 +178,7 @@ class ShapeDiagram {
   Box box_;
   const std::vector<MatrixColumn>& columns_;
   double em_, unit_ = 1;
+  bool is_compact_ = false;
   Index largest_ = 1;
   std::vector<PlacedLine> lines_;
 };

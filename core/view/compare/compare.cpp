@@ -186,7 +186,7 @@ class Comparison {
     if (m.row_labels) draw_axis_titles(page_, {m.plot.x, m.plot.y}, m.plot.x - m.left);
     draw_heading(panel);
     std::vector<std::string> names =
-        is_difference ? std::vector<std::string>{"weight in A − weight in B", "A − B"}
+        is_difference ? std::vector<std::string>{"weight in A − weight in B", "difference"}
                       : std::vector<std::string>{"attention weight", "weight"};
     if (m.pooled()) {
       names = {names[0] + ", max-pooled", names[0] + ", max-pooled", names[1]};

@@ -1,4 +1,5 @@
-// Findings "block", "gradients" and "inverse" against taps, formulas and finite differences.
+// Findings "block_vectors", "gradients" and "inverse" against taps, formulas and finite
+// differences.
 #include <gtest/gtest.h>
 
 #include <cmath>

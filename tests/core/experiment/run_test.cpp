@@ -130,7 +130,7 @@ TEST_F(Run, RejectsPositionsBeyondTrainedEncoding) {
   } catch (const InputError& error) {
     const std::string message = error.what();
     EXPECT_NE(message.find("(learned) of this model has shape"), std::string::npos) << message;
-    EXPECT_NE(message.find("overlong: pos.embedding"), std::string::npos) << message;
+    EXPECT_NE(message.find("overlong: embed.pos.embedding"), std::string::npos) << message;
     EXPECT_NE(message.find("found 20 tokens"), std::string::npos) << message;
   }
   run_spec.encoding = Choice{"alibi", default_values(encoding("alibi").parameters)};

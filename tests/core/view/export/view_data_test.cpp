@@ -156,7 +156,7 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
     if (view.id == "image") continue;  // needs pixels: see ImageView
     const bool needs_model = view.id == "scores" || view.id == "vectors" || view.id == "span" ||
                              view.id == "rope" || view.id == "position" ||
-                             view.id == "architecture";
+                             view.id == "architecture" || view.id == "block";
     const Trace& run = needs_model ? model : trace;
     if (!view.objection(run).empty()) {  // needs segments, steps or gates
       EXPECT_THROW(csv_of(run, view.id), InputError) << view.id;
