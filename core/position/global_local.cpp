@@ -51,9 +51,8 @@ Encoding global_local_encoding() {
       "one label for global to long, one for long to global";
   e.summary =
       "Offsets have no meaning between a text and the global tokens before it. Pairs of long "
-      "tokens "
-      "therefore have learned vectors by offset up to k, pairs of global tokens have vectors of "
-      "their own, and each direction between the two kinds has one vector.";
+      "tokens therefore have learned vectors by offset up to k, pairs of global tokens have "
+      "vectors of their own, and each direction between the two kinds has one vector.";
   e.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
   e.complexity = "O(L·k·d_k), and h·(4k + 4)·d_k weights";
   e.absolute = true;  // global tokens are the first positions

@@ -211,9 +211,11 @@ void for_each_operation(const OperationSizes& sizes,
 
 TEST(Evaluate, ReturnsConsistentResults) {
   int count = 0;
-  for_each_operation({}, [&](const OperationInput& input) {
+  for_each_operation({}, [&](OperationInput input) {
     ++count;
     const Variant& v = variant(input.variant.id);
+    // Enough iterations for a matching whose rows sum to 1.
+    if (v.id == "sinkhorn") input.variant.values.set("iterations", Index{30});
     const OperationResult result = evaluate(input, cpu_backend(), kAllResults);
     EXPECT_EQ(result.note, "");
     const Index pairs = input.heads, queries = 16;
@@ -242,7 +244,7 @@ TEST(Evaluate, ReturnsConsistentResults) {
         sum += a;
       }
       if (sums_to_one) {  // of Sinkhorn: if the rows of its matching do
-        EXPECT_NEAR(sum, has_keys ? 1 : 0, input.variant.id == "sinkhorn" ? 0.1 : 1e-4);
+        EXPECT_NEAR(sum, has_keys ? 1 : 0, v.id == "sinkhorn" ? 0.02 : 1e-4);
       }
     }
     if (v.scores.has_softmax(input.variant.values)) {

@@ -175,7 +175,7 @@ std::string difference_by_token(const Model& model, const Trace& trace) {
   return "";
 }
 
-TEST(LogitLens, OfTokensEqualsItsColumns) {
+TEST(LogitLens, LensOfTokensEqualsColumnsOfFullLens) {
   for (const Index length : {3, 70}) {
     const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
     EXPECT_EQ(difference_by_token(model, run(model, length)), "");
