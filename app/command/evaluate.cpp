@@ -6,6 +6,7 @@
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
+#include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
@@ -14,12 +15,14 @@
 #include "core/base/file.h"
 #include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/expected_pairs.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/render.h"
 #include "core/training/length_figure.h"
 #include "core/training/ngram.h"
 #include "core/training/repeat.h"
+#include "core/training/start_model.h"
 #include "core/training/task.h"
 
 namespace attnscope::command {
@@ -39,9 +42,33 @@ struct EvaluateOptions {
   bool repeat = false;
   bool by_length = false;
   std::vector<std::string> compared;  // further models by length
-  std::string output;
+  std::string output, retrieval;
+  ChoiceOptions choices;
   PictureSizeOptions size;
 };
+
+// The model with the choices of the options. Notes name weights that it was not trained with.
+std::shared_ptr<const Checkpoint> evaluated_model(const EvaluateOptions& options,
+                                                  const std::string& name) {
+  auto stored = model_store()->checkpoint(name);
+  RunSpec spec;
+  spec.model = name;
+  spec.structure = options.choices.structure({});
+  spec.variant = options.choices.variant();
+  spec.encoding = options.choices.encoding();
+  spec.causal = options.choices.causal();
+  RunSpec unchanged;
+  unchanged.model = name;
+  if (spec == unchanged) return stored;
+  fill_unset_parameters(spec, stored->model.config.context);
+  auto checkpoint = std::make_shared<Checkpoint>(*stored);
+  checkpoint->model = effective_model(stored->model, spec, stored->model.config.context);
+  if (!checkpoint->model.untrained.empty()) {
+    std::fprintf(stderr, "note: not trained: %s\n",
+                 weight_groups(checkpoint->model.untrained).c_str());
+  }
+  return checkpoint;
+}
 
 // Available results, such as "1.6301 bits per byte, byte 6-gram 1.9812, loss 2.4101".
 std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
@@ -68,10 +95,18 @@ EvaluationOptions settings_of(const EvaluateOptions& options) {
   return settings;
 }
 
+std::optional<Retrieval> load_retrieval(const EvaluateOptions& options, const ModelConfig& config) {
+  if (options.retrieval.empty()) return std::nullopt;
+  const RetrievalChoice choice = retrieval_from_text(options.retrieval);
+  return Retrieval(choice, model_store()->contexts(choice.store), config);
+}
+
 void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   NgramModel ngram(options.ngram_order);
   for (const std::string& file : options.ngram_text) ngram.learn(read_file(file));
-  const EvaluationOptions settings = settings_of(options);
+  EvaluationOptions settings = settings_of(options);
+  const std::optional<Retrieval> retrieval = load_retrieval(options, checkpoint.model.config);
+  settings.retrieval = retrieval ? &*retrieval : nullptr;
   Evaluation all;
   double ngram_bits = 0;
   const auto print = [&](const std::string& name, const Evaluation& result, double baseline) {
@@ -143,7 +178,7 @@ void evaluate_by_length(const EvaluateOptions& options) {
   std::vector<std::string> names{options.model};
   names.insert(names.end(), options.compared.begin(), options.compared.end());
   for (const std::string& name : names) {
-    const auto checkpoint = model_store()->checkpoint(name);
+    const auto checkpoint = evaluated_model(options, name);
     models.push_back({checkpoint->name, tally_by_length(*checkpoint, options)});
   }
   std::printf("%s", to_table(models).c_str());
@@ -213,8 +248,11 @@ void evaluate_command(const EvaluateOptions& options) {
   if (options.by_length && (options.repeat || !options.pairs.empty())) {
     throw InputError("--by-length: expected files or --task, found --repeat or --pairs");
   }
+  if (!options.retrieval.empty() && (options.files.empty() || options.by_length)) {
+    throw InputError("--retrieval: expected text files to evaluate on, found none");
+  }
   const StopScope scope(stop_on_interrupt());
-  const auto shared_checkpoint = model_store()->checkpoint(options.model);
+  const auto shared_checkpoint = evaluated_model(options, options.model);
   const Checkpoint& checkpoint = *shared_checkpoint;
   if (options.exits && !checkpoint.model.config.exits) {
     throw InputError("--exit: expected a model with exits, found " + checkpoint.name);
@@ -252,6 +290,10 @@ void add_evaluate(Command program) {
       .add("--length", options->length,
            "Window length in tokens; default: the context length of training")
       .from_to(Index{1}, kMaxLength);
+  options->choices.add_to(command);
+  command.add("--retrieval", options->retrieval,
+              "Retrieval augmentation of texts: knn,store=FILE,k=8,lambda=0.25,temperature=1 or "
+              "spalm,store=FILE,k=8");
   command.add("--exit", options->exit, "Early-exit confidence threshold; for models with exits")
       .from_to(0.0, 1.0);
   std::string generated_tasks;

@@ -8,6 +8,7 @@
 #include "app/command/choice_text.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
+#include "app/command/group_text.h"
 #include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "core/base/error.h"
@@ -18,10 +19,14 @@
 #include "core/base/limits.h"
 #include "core/base/near_match.h"
 #include "core/base/strict_json.h"
+#include "core/checkpoint/card.h"
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/partial_choice.h"
 #include "core/figure/plain_text.h"
 #include "core/model/activation.h"
 #include "core/model/output_softmax.h"
+#include "core/model/retrieval_json.h"
 #include "core/training/task.h"
 
 namespace attnscope::command {
@@ -82,9 +87,10 @@ constexpr Setting kSettings[] = {
 };
 
 struct TrainOptions {
-  std::string preset = "default";
+  std::string preset, from;
   fs::path plan_file, folder;
-  std::vector<std::string> text, held_out;
+  std::vector<std::string> text, held_out, train_only, groups;
+  std::string retrieval;
   std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
   std::string softmax;
   ChoiceOptions choices;
@@ -111,19 +117,24 @@ fs::path presets_folder() {
 Json read_plan(const TrainOptions& options) {
   fs::path file = options.plan_file;
   if (file.empty()) {
-    file = presets_folder() / (options.preset + ".json");
-    if (options.preset.find('/') != std::string::npos || !file_exists(file)) {
+    const std::string preset = !options.preset.empty() ? options.preset
+                               : options.from.empty()  ? "default"
+                                                       : "fine-tune";
+    file = presets_folder() / (preset + ".json");
+    if (preset.find('/') != std::string::npos || !file_exists(file)) {
       std::vector<std::string> names;
       for (const auto& entry : fs::directory_iterator(presets_folder())) {
         names.push_back(entry.path().stem().string());
       }
-      throw InputError("--preset: expected one of " + join_words(names) + ", found \"" +
-                       options.preset + "\"" + suggestion(options.preset, names));
+      throw InputError("--preset: expected one of " + join_words(names) + ", found \"" + preset +
+                       "\"" + suggestion(preset, names));
     }
   }
   const Json plan = parse_json(read_file(file, limits::kMaxSmallFile), file.string());
-  if (!plan.is_object() || !plan.contains("model") || !plan["model"].is_object()) {
-    throw InputError(file.string() + ": expected an object with a member \"model\"");
+  const bool has_model = plan.is_object() && plan.contains("model") && plan["model"].is_object();
+  const bool has_start = plan.is_object() && plan.contains("from") && plan["from"].is_string();
+  if (!has_model && !has_start) {
+    throw InputError(file.string() + ": expected an object with a member \"model\" or \"from\"");
   }
   return plan;
 }
@@ -139,8 +150,49 @@ Index input_length(const Json& model) {
   return 0;
 }
 
+// Sets the model that the training starts from, and its config and task. The config of a plan's own
+// "from" stays if the plan has one.
+void set_start(const TrainOptions& options, Json& plan) {
+  if (!options.from.empty()) plan["from"] = options.from;
+  if (!plan.contains("from")) return;
+  const std::string from = plan["from"].get<std::string>();
+  const bool has_model = plan.contains("model");
+  if (!options.from.empty() || !has_model) {
+    plan["model"] = to_json(model_store()->checkpoint(from)->model.config);
+  }
+  if (has_model || plan.contains("task")) return;
+  // Cards of other libraries' layouts name a task only for inputs other than text.
+  const ModelCard card = model_card(from);
+  plan["task"] =
+      card.config ? card.task : implied_task(model_store()->checkpoint(from)->model.config);
+}
+
+// Applies choices that concern head groups, and for a model to start from its structure, whose
+// other settings may have to change.
+void apply_choices(const TrainOptions& options, const Structure& structure, Json& plan) {
+  Session session;
+  session.run.variant = options.choices.variant();
+  session.run.encoding = options.choices.encoding();
+  for (const std::string& group : options.groups) {
+    session.run.groups.push_back(group_from_text(group));
+  }
+  const bool has_start = plan.contains("from");
+  if (session.run.groups.empty() && !has_start) {
+    fill_unset_parameters(session.run, input_length(plan["model"]));
+    if (session.run.variant) plan["model"]["variant"] = to_json(*session.run.variant);
+    if (session.run.encoding) plan["model"]["position"] = to_json(*session.run.encoding);
+    return;
+  }
+  fill_unset_parameters(session.run, input_length(plan["model"]));
+  ModelConfig config = model_config_from_json(plan["model"], "training plan: model");
+  if (has_start) config = apply_structure(config, structure);
+  config.groups = effective_groups(config, session.run);
+  plan["model"] = to_json(config);
+}
+
 TrainingPlan make_plan(const TrainOptions& options) {
   Json plan = read_plan(options);
+  set_start(options, plan);
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
     const std::string& value = options.values[i];
     if (value.empty()) continue;
@@ -150,6 +202,9 @@ TrainingPlan make_plan(const TrainOptions& options) {
   }
   if (!options.text.empty()) plan["text"] = options.text;
   if (!options.held_out.empty()) plan["held_out"] = options.held_out;
+  if (!options.train_only.empty()) plan["train_only"] = options.train_only;
+  if (!options.retrieval.empty())
+    plan["retrieval"] = to_json(retrieval_from_text(options.retrieval));
   if (!options.folder.empty()) plan["folder"] = options.folder.string();
   if (!options.softmax.empty()) {
     plan["model"]["softmax"] = choice_json(options.softmax, "softmax", [](const std::string& id) {
@@ -157,17 +212,12 @@ TrainingPlan make_plan(const TrainOptions& options) {
     });
   }
   Structure structure = options.choices.structure({});
-  if (structure.exits == no_exits()) {
+  if (structure.exits == no_exits() && !plan.contains("from")) {
     plan["model"].erase("exits");
     structure.exits.reset();
   }
-  add_to_json(structure, plan["model"]);
-  Session session;
-  session.run.variant = options.choices.variant();
-  session.run.encoding = options.choices.encoding();
-  fill_unset_parameters(session.run, input_length(plan["model"]));
-  if (session.run.variant) plan["model"]["variant"] = to_json(*session.run.variant);
-  if (session.run.encoding) plan["model"]["position"] = to_json(*session.run.encoding);
+  if (!plan.contains("from")) add_to_json(structure, plan["model"]);
+  apply_choices(options, structure, plan);
   if (const auto causal = options.choices.causal()) plan["model"]["causal"] = *causal;
   return training_plan_from_json(plan, "training plan");
 }
@@ -219,9 +269,13 @@ class TrainingProgressLine {
 TrainingResult train_with_progress(const TrainOptions& options) {
   const TrainingPlan plan = make_plan(options);
   const StopScope scope(stop_on_interrupt());
-  if (options.quiet) return train(plan, {});
+  const auto notify = [](const std::string& note) {
+    std::fprintf(stderr, "note: %s\n", note.c_str());
+  };
+  if (options.quiet) return train(plan, {}, notify);
   TrainingProgressLine line;
-  return train(plan, [&](const TrainingProgress& progress) { line.show(progress); });
+  return train(
+      plan, [&](const TrainingProgress& progress) { line.show(progress); }, notify);
 }
 
 void train_command(const TrainOptions& options) {
@@ -233,6 +287,8 @@ void train_command(const TrainOptions& options) {
   }
   const std::string score = describe(result.held_out, 4);
   if (!score.empty()) std::printf(", held out %s", score.c_str());
+  const std::string before = describe(result.before, 4);
+  if (!before.empty()) std::printf(" (before: %s)", before.c_str());
   std::printf("\n");
   flush_output();
   for (const std::string& note : result.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
@@ -246,7 +302,20 @@ void add_train(Command program) {
                                        "command resumes. Options override the preset or plan");
   const auto options = std::make_shared<TrainOptions>();
   Option preset = command.add("--preset", options->preset,
-                              "Training preset in assets/presets; default: default");
+                              "Training preset in assets/presets; default: default, or fine-tune "
+                              "with --from");
+  command.add("--from", options->from,
+              "Model to start from: bundled name, folder or GGUF file. The options change its "
+              "architecture, attention, positions, exits or sizes; weights that both models have "
+              "are kept, others are initialised");
+  command
+      .add("--train-only", options->train_only,
+           "Weights to train, such as \"exit.*\"; \"*\" stands for any text; the others stay "
+           "frozen. Repeatable; default: all")
+      .one_each();
+  command.add("--retrieval", options->retrieval,
+              "Retrieval during training, such as spalm,store=FILE,k=8, whose gate is trained; for "
+              "--from and a store of that model");
   command.add("--plan", options->plan_file, "Custom training plan (JSON)").excludes(preset);
   command.add("--text", options->text, "Training files: texts, images or folders of images");
   command.add("--held-out", options->held_out, "Held-out files for evaluation");
@@ -258,6 +327,11 @@ void add_train(Command program) {
   command.add("--softmax", options->softmax,
               "Output softmax, such as mixture,components=4 ('attnscope list softmaxes')");
   options->choices.add_to(command, "as in the plan");
+  command
+      .add("--group", options->groups,
+           "Variant or encoding of some layers and heads: "
+           "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Repeatable")
+      .one_each();
   command.flag("-q,--quiet", options->quiet, "Hide the progress line");
   command.action([options] { train_command(*options); });
 }

@@ -21,7 +21,10 @@ std::vector<double> frequencies_of(const EncodingUse& use) {
   if (const Var* stored = find_weight(use.weights, "pos.frequency")) {
     return {stored->value().begin(), stored->value().end()};
   }
-  return sinusoid_frequencies(use.dimensions.model, use.encoding.values.real("base"));
+  const Var* log_base = find_weight(use.weights, "pos.log_base");
+  const double base = log_base ? std::exp(static_cast<double>(log_base->value()[0]))
+                               : use.encoding.values.real("base");
+  return sinusoid_frequencies(use.dimensions.model, base);
 }
 
 RowMatrix shift_rotation(const std::vector<double>& frequencies, Index shift, bool sines_first) {

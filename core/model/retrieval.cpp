@@ -5,6 +5,7 @@
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
 #include "core/model/pass.h"
+#include "core/model/retrieval_json.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -43,6 +44,21 @@ std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& re
   std::string reason = retrieval_refusal(config);
   if (reason.empty() && retrieval_head.refusal) reason = retrieval_head.refusal(config);
   return reason;
+}
+
+RetrievalChoice retrieval_from_json(const Json& value, const std::string& path) {
+  if (!value.is_object() || !value.contains("store") || !value["store"].is_string()) {
+    throw InputError(path + ".store: expected a text with the path of a store");
+  }
+  Json parameters = value;
+  parameters.erase("store");
+  return {choice_from_json(retrieval_head, parameters, path), value["store"].text()};
+}
+
+Json to_json(const RetrievalChoice& retrieval) {
+  Json object = to_json(retrieval.retrieval_head);
+  object["store"] = retrieval.store;
+  return object;
 }
 
 Retrieval::Retrieval(const RetrievalChoice& choice, std::shared_ptr<const Store> store,

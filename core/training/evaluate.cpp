@@ -35,7 +35,7 @@ std::vector<Window> windows(Index predicted, Index length) {
 void add_batch(const Model& model, const Batch& batch, const IntTensor& targets,
                const ForwardOptions& options, Evaluation& evaluation) {
   const Output output = run(model, batch, options);
-  evaluation.tally.add(output.logits.value(), targets);
+  evaluation.tally.add(predictions(output), targets);
   for (Index n = 0; n < output.exits.size(); ++n) {
     if (targets[n] < 0) continue;
     evaluation.layers += output.exits[n];
@@ -126,6 +126,10 @@ void Evaluation::add(const Evaluation& other) {
   tokens_with_exits += other.tokens_with_exits;
 }
 
+const Tensor& predictions(const Output& output) {
+  return output.log_probabilities.defined() ? output.log_probabilities : output.logits.value();
+}
+
 double Evaluation::loss() const {
   return tally.score().loss;
 }
@@ -164,6 +168,7 @@ Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
   }
   ForwardOptions options;
   options.exit = settings.exit;
+  options.retrieval = settings.retrieval;
   Evaluation evaluation;
   if (is_masked_model(model.config)) {
     read_masked(model, tokens, settings.length, options, evaluation);

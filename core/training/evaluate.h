@@ -6,13 +6,15 @@
 #include <string_view>
 
 #include "core/checkpoint/checkpoint.h"
+#include "core/model/retrieval.h"
 #include "core/training/text_pairs.h"
 
 namespace attnscope {
 
 struct EvaluationOptions {
-  Index length = 0;              // tokens per window; 0: the context
-  std::optional<double> exit{};  // early-exit confidence threshold (core/model/exits.h)
+  Index length = 0;                      // tokens per window; 0: the context
+  std::optional<double> exit{};          // early-exit confidence threshold (core/model/exits.h)
+  const Retrieval* retrieval = nullptr;  // mixes with the predictions of texts; null: none
 };
 
 // Result of an evaluation; results can be added. Means are NaN if nothing was counted.
@@ -29,6 +31,9 @@ struct Evaluation {
   double bits_per_byte() const;  // bits per byte, including first tokens
   double mean_layers() const;
 };
+
+// Log-probabilities of the retrieval mixture, else logits.  [.., vocabulary]
+const Tensor& predictions(const Output& output);
 
 // Throws InputError for models that see the tokens that they predict: models without a causal mask,
 // except masked language models.

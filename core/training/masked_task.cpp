@@ -21,7 +21,7 @@ class MaskedTask final : public TextualTask {
   MaskedTask(const TrainingPlan& plan, const Texts& texts,
              std::shared_ptr<const Tokenizer> tokenizer)
       : TextualTask(std::move(tokenizer)),
-        config_(config(plan.model)),
+        config_(plan.from.empty() ? config(plan.model) : plan.model),
         seed_(derived_seed(plan.seed, kMaskSeed)),
         length_(sequence_length(plan) - global_tokens(plan.model)),
         sample_size_(plan.score_batches * plan.batch),
@@ -87,7 +87,7 @@ void check_masked(const TrainingPlan& plan) {
                      std::to_string(global_tokens(plan.model)) + " global tokens, found " +
                      std::to_string(sequence_length(plan)));
   }
-  if (masking.mask + kMaskIds == masking.vocabulary) return;
+  if (masking.mask + kMaskIds == masking.vocabulary || !plan.from.empty()) return;
   throw InputError("model.architecture.mask: expected the last id, " +
                    std::to_string(masking.vocabulary - kMaskIds) +
                    " (not a token of the text), found " + std::to_string(masking.mask));

@@ -4,6 +4,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/checkpoint/model_store.h"
+#include "core/model/retrieval_json.h"
 #include "core/training/task.h"
 
 namespace attnscope {
@@ -13,14 +15,19 @@ constexpr Index kMaxSteps = Index{1} << 40;
 constexpr Index kMaxSequences = Index{1} << 20;
 constexpr Index kMaxSeed = std::numeric_limits<Index>::max();
 
-std::vector<std::filesystem::path> read_paths(JsonObject& object, std::string_view key) {
-  std::vector<std::filesystem::path> result;
+std::vector<std::string> read_texts(JsonObject& object, std::string_view key) {
+  std::vector<std::string> result;
   if (!object.has(key)) return result;
-  for (const Json& path : object.array(key)) {
-    if (!path.is_string()) object.fail(key, "a list of file names");
-    result.emplace_back(path.get<std::string>());
+  for (const Json& text : object.array(key)) {
+    if (!text.is_string()) object.fail(key, "a list of names");
+    result.push_back(text.get<std::string>());
   }
   return result;
+}
+
+std::vector<std::filesystem::path> read_paths(JsonObject& object, std::string_view key) {
+  const std::vector<std::string> names = read_texts(object, key);
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> path_names(const std::vector<std::filesystem::path>& paths) {
@@ -29,13 +36,35 @@ std::vector<std::string> path_names(const std::vector<std::filesystem::path>& pa
   return result;
 }
 
+// Throws InputError if the plan's retrieval cannot be used in its training.
+void check_retrieval(const TrainingPlan& plan) {
+  if (plan.from.empty()) {
+    throw InputError(
+        "retrieval: expected a model to start from (from), whose states the store contains, found "
+        "none");
+  }
+  if (plan.task != "text") {
+    throw InputError("retrieval: expected the task \"text\", found \"" + plan.task + "\"");
+  }
+  const RetrievalHead& head = retrieval_head(plan.retrieval->retrieval_head.id);
+  const std::string reason = retrieval_refusal(plan.model, head);
+  if (!reason.empty()) throw InputError(reason);
+}
+
 }  // namespace
 
 TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   TrainingPlan plan;
   plan.task = object.text_or("task", plan.task);
-  plan.model = model_config_from_json(object.any("model"), object.path_of("model"));
+  plan.from = object.text_or("from", "");
+  plan.model = plan.from.empty() || object.has("model")
+                   ? model_config_from_json(object.any("model"), object.path_of("model"))
+                   : model_store()->checkpoint(plan.from)->model.config;
+  plan.train_only = read_texts(object, "train_only");
+  if (object.has("retrieval")) {
+    plan.retrieval = retrieval_from_json(object.any("retrieval"), object.path_of("retrieval"));
+  }
   plan.text = read_paths(object, "text");
   plan.held_out = read_paths(object, "held_out");
   plan.held_out_share = object.number_or("held_out_share", plan.held_out_share, 0, 0.9);
@@ -62,28 +91,32 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
 }
 
 Json to_json(const TrainingPlan& plan) {
-  return {{"task", plan.task},
-          {"model", to_json(plan.model)},
-          {"text", path_names(plan.text)},
-          {"held_out", path_names(plan.held_out)},
-          {"held_out_share", plan.held_out_share},
-          {"folder", plan.folder.string()},
-          {"steps", plan.steps},
-          {"batch", plan.batch},
-          {"micro_batch", plan.micro_batch},
-          {"sequence", plan.sequence},
-          {"warm_up", plan.warm_up},
-          {"rate", plan.learning_rate},
-          {"least_rate", plan.min_learning_rate},
-          {"weight_decay", plan.weight_decay},
-          {"clip", plan.clip},
-          {"beta1", plan.beta1},
-          {"beta2", plan.beta2},
-          {"seed", plan.seed},
-          {"evaluate_every", plan.evaluate_every},
-          {"score_batches", plan.score_batches},
-          {"save_every_seconds", plan.save_every_seconds},
-          {"half", plan.half}};
+  Json object{{"task", plan.task},
+              {"model", to_json(plan.model)},
+              {"text", path_names(plan.text)},
+              {"held_out", path_names(plan.held_out)},
+              {"held_out_share", plan.held_out_share},
+              {"folder", plan.folder.string()},
+              {"steps", plan.steps},
+              {"batch", plan.batch},
+              {"micro_batch", plan.micro_batch},
+              {"sequence", plan.sequence},
+              {"warm_up", plan.warm_up},
+              {"rate", plan.learning_rate},
+              {"least_rate", plan.min_learning_rate},
+              {"weight_decay", plan.weight_decay},
+              {"clip", plan.clip},
+              {"beta1", plan.beta1},
+              {"beta2", plan.beta2},
+              {"seed", plan.seed},
+              {"evaluate_every", plan.evaluate_every},
+              {"score_batches", plan.score_batches},
+              {"save_every_seconds", plan.save_every_seconds},
+              {"half", plan.half}};
+  if (!plan.from.empty()) object["from"] = plan.from;
+  if (!plan.train_only.empty()) object["train_only"] = plan.train_only;
+  if (plan.retrieval) object["retrieval"] = to_json(*plan.retrieval);
+  return object;
 }
 
 void check(const TrainingPlan& plan) {
@@ -115,6 +148,7 @@ void check(const TrainingPlan& plan) {
     throw InputError("text: expected " + info.files + " to train on, found none");
   }
   info.check(plan);
+  if (plan.retrieval) check_retrieval(plan);
 }
 
 Index sequence_length(const TrainingPlan& plan) {

@@ -9,7 +9,7 @@ namespace attnscope {
 namespace {
 
 void check_repeat(const TrainingPlan& plan) {
-  if (plan.text.empty() && plan.model.vocabulary != kByteTokens) {
+  if (plan.text.empty() && plan.from.empty() && plan.model.vocabulary != kByteTokens) {
     throw InputError("text: expected files to learn " + std::to_string(plan.model.vocabulary) +
                      " tokens from (or model.vocabulary " + std::to_string(kByteTokens) +
                      ": bytes)");
@@ -19,7 +19,8 @@ void check_repeat(const TrainingPlan& plan) {
 }
 
 std::unique_ptr<Task> make_repeat(const TrainingPlan& plan) {
-  auto tokenizer = plan.text.empty() ? byte_tokenizer() : make_tokenizer(plan, read_texts(plan));
+  const bool is_bytes = plan.text.empty() && plan.from.empty();
+  auto tokenizer = is_bytes ? byte_tokenizer() : make_tokenizer(plan, read_texts(plan));
   const Index vocabulary = tokenizer->vocabulary_size(), length = sequence_length(plan);
   return drawn_task(std::move(tokenizer), plan.seed, [=](std::uint64_t seed) {
     return repeated_sequences(vocabulary, length, seed);

@@ -1,6 +1,7 @@
 #include "core/training/state.h"
 
 #include <limits>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -28,13 +29,18 @@ std::string state_file(const TrainingPlan& plan) {
 void check_same_plan(const TrainingPlan& plan, const std::string& stored_text) {
   const std::string name = state_file(plan);
   const Json stored = parse_json(stored_text, name), planned = fixed_settings(plan);
-  for (const auto& [key, value] : planned.items()) {
-    const Json* found = stored.find(key);
-    if (found == nullptr || *found != value) {
-      throw InputError(name + ": belongs to a training with other settings (" + key + " " +
-                       (found == nullptr ? "none" : shortened(*found)) + ", now " +
-                       shortened(value) + "); choose another folder");
-    }
+  std::set<std::string> keys;
+  for (const Json* object : {&planned, &stored}) {
+    for (const auto& [key, value] : object->items()) keys.insert(key);
+  }
+  const auto text = [](const Json* value) {
+    return value == nullptr ? std::string("none") : shortened(*value);
+  };
+  for (const std::string& key : keys) {
+    const Json *found = stored.find(key), *value = planned.find(key);
+    if (found != nullptr && value != nullptr && *found == *value) continue;
+    throw InputError(name + ": belongs to a training with other settings (" + key + " " +
+                     text(found) + ", now " + text(value) + "); choose another folder");
   }
 }
 

@@ -18,7 +18,8 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }  // null: no text
-  // The plan's model, completed with values that depend on the data: the vocabulary size.
+  // The plan's model, completed with values that depend on the data: the vocabulary size. Not used
+  // if the plan starts from a model.
   virtual ModelConfig config(const ModelConfig& planned) const { return planned; }
   // Returns the `count` sequences number, number + 1, ..., which belong to one step. Does not
   // depend on earlier calls, so that resuming needs no state. Targets of -1 are not counted.

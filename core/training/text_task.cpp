@@ -5,6 +5,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/random.h"
 #include "core/base/stop.h"
+#include "core/checkpoint/model_store.h"
 #include "core/training/evaluate.h"
 #include "core/training/stream.h"
 #include "core/training/task.h"
@@ -27,6 +28,8 @@ class TextTask final : public TextualTask {
         length_(sequence_length(plan)),
         held_out_(encode_texts(texts_.held_out, *tokenizer_)) {
     texts_.training.clear();
+    if (!plan.retrieval) return;
+    retrieval_.emplace(*plan.retrieval, model_store()->contexts(plan.retrieval->store), plan.model);
   }
 
   Batch batch(std::uint64_t number, Index count) override {
@@ -42,7 +45,9 @@ class TextTask final : public TextualTask {
     for (const std::string& text : texts_.held_out) {
       const auto part =
           std::string_view(text).substr(0, use_all ? std::string::npos : kSampledBytes);
-      bits += bits_per_byte(checkpoint, part) * static_cast<double>(part.size());
+      const EvaluationOptions options{.retrieval = retrieval_ ? &*retrieval_ : nullptr};
+      bits += evaluate_text(checkpoint, part, options).bits_per_byte() *
+              static_cast<double>(part.size());
       bytes += static_cast<double>(part.size());
     }
     score.bits_per_byte = bits / bytes;
@@ -62,13 +67,20 @@ class TextTask final : public TextualTask {
       IntTensor inputs, targets;
       random_windows(held_out_, batch_, length, random, inputs, targets);
       ForwardOptions options;
-      const Var loss = cross_entropy(forward(model, inputs, options), targets);
+      options.retrieval = retrieval_ ? &*retrieval_ : nullptr;
+      Batch batch;
+      batch.ids = inputs;
+      const Output output = run(model, batch, options);
+      const Tensor& scores = predictions(output);
+      const Var rows(scores.reshaped({targets.size(), scores.dim(-1)}));
+      const Var loss = cross_entropy(rows, targets.reshaped({targets.size()}));
       sum += static_cast<double>(loss.value()[0]);
       check_stop();
     }
     return sum / static_cast<double>(score_batches_);
   }
 
+  std::optional<Retrieval> retrieval_;
   Texts texts_;
   TokenStream stream_;
   Index batch_, score_batches_, length_;

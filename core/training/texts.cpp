@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stop.h"
+#include "core/checkpoint/model_store.h"
 #include "core/text/bpe.h"
 
 namespace attnscope {
@@ -29,6 +30,12 @@ Texts read_texts(const TrainingPlan& plan) {
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
                                                 Index reserved) {
   if (file_exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
+  if (!plan.from.empty()) {
+    const auto start = model_store()->checkpoint(plan.from);
+    if (start->tokenizer) return start->tokenizer;
+    throw InputError("from: expected a model with a tokenizer, found " + start->name + ": " +
+                     start->tokenizer_problem);
+  }
   std::string training_text;
   for (const std::string& text : texts.training) training_text += text;
   return train_bpe(training_text, static_cast<std::int32_t>(plan.model.vocabulary - reserved),

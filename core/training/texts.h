@@ -17,8 +17,9 @@ struct Texts {
 // Throws InputError if a file cannot be read, or a held-out text is empty.
 Texts read_texts(const TrainingPlan& plan);
 
-// Loads the tokenizer of a resumed training from the plan's folder. Otherwise learns a tokenizer of
-// model.vocabulary - `reserved` tokens from the training texts by byte-pair encoding.
+// Loads the tokenizer of a resumed training from the plan's folder, or takes that of the model that
+// the plan starts from. Otherwise learns a tokenizer of model.vocabulary - `reserved` tokens from
+// the training texts by byte-pair encoding. Throws InputError if the model to start from has none.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
                                                 Index reserved = 0);
 

@@ -49,11 +49,16 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
 }  // namespace
 
 TrainingResult train(const TrainingPlan& plan,
-                     const std::function<void(const TrainingProgress&)>& progress) {
+                     const std::function<void(const TrainingProgress&)>& progress,
+                     const std::function<void(const std::string& note)>& notify) {
   check(plan);
   const FolderLock lock(plan.folder, "training");
   Trainer trainer(plan);
+  for (const std::string& note : trainer.start_notes()) {
+    if (notify) notify(note);
+  }
   TrainingResult result;
+  if (!plan.from.empty() && trainer.steps_done() == 0) result.before = trainer.initial_score();
   try {
     result.loss = run_to_end(trainer, plan, progress);
   } catch (const Stopped&) {

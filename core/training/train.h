@@ -10,12 +10,14 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/json.h"
 #include "core/model/config.h"
+#include "core/model/retrieval.h"
 
 namespace attnscope {
 
@@ -24,6 +26,15 @@ struct TrainingPlan {
   // For texts, model.vocabulary is the number of tokens of byte-pair encoding (256: bytes); short
   // texts may yield fewer.
   ModelConfig model;
+  // Model to start from, as load_checkpoint() reads it: `model` takes its tokenizer and the weights
+  // that both have (take_weights() in start_model.h). Empty: initial weights.
+  std::string from;
+  // Names of the weights to train, in which "*" stands for any text; the others keep their values.
+  // Empty: all weights.
+  std::vector<std::string> train_only;
+  // Retrieval that mixes with the predictions in training and in scores; needs `from`, whose states
+  // the store contains.
+  std::optional<RetrievalChoice> retrieval;
   std::vector<std::filesystem::path> text;      // training files: texts or images
   std::vector<std::filesystem::path> held_out;  // not used in training or byte-pair encoding
   double held_out_share = 0;     // fraction at the end of each text, or of the images, held out
@@ -45,7 +56,8 @@ struct TrainingPlan {
   bool operator==(const TrainingPlan&) const = default;
 };
 
-// Strict parser: {"model": {..}, "text": ["a.txt"], "steps": 2000, ...}
+// Strict parser: {"model": {..}, "text": ["a.txt"], "steps": 2000, ...}. With "from", "model" may
+// be missing: the model is then that of "from".
 TrainingPlan training_plan_from_json(const Json& object, std::string_view path);
 Json to_json(const TrainingPlan& plan);
 // Throws InputError for inconsistent values.
@@ -70,14 +82,17 @@ struct TrainingProgress {
 struct TrainingResult {
   double loss = 0;                 // nats per token of the last step; NaN if no step was left
   Score held_out;                  // score on all held-out data
+  Score before;  // of the model that the training starts from, before its first step; else NaN
   std::vector<std::string> notes;  // limitations of the numbers, for the user
 };
 
 // Resumes from the training state in the folder if there is one; throws InputError if the state
 // belongs to another plan. An interrupted and resumed training yields bit-identical numbers for the
 // same number of threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not
-// finite; the files of the last save remain.
+// finite; the files of the last save remain. notify: receives Trainer::start_notes() before the
+// first step.
 TrainingResult train(const TrainingPlan& plan,
-                     const std::function<void(const TrainingProgress&)>& progress);
+                     const std::function<void(const TrainingProgress&)>& progress,
+                     const std::function<void(const std::string& note)>& notify = {});
 
 }  // namespace attnscope

@@ -11,9 +11,12 @@
 #include "core/base/random.h"
 #include "core/base/stop.h"
 #include "core/checkpoint/card.h"
+#include "core/checkpoint/model_store.h"
+#include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/memory_need.h"
 #include "core/model/weights.h"
+#include "core/training/start_model.h"
 
 namespace attnscope {
 namespace {
@@ -28,6 +31,13 @@ void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
                          .batch = plan.batch});
 }
 
+// Adds the weights of a retrieval head with their initial value, zero: a gate of one half.
+void add_gate(const RetrievalHead& head, Model& model) {
+  for (const WeightSpec& spec : weight_specs(model.config)) {
+    if (spec.owner == head.id) model.weights.emplace(spec.name, Var(Tensor::zeros(spec.shape)));
+  }
+}
+
 }  // namespace
 
 Trainer::Trainer(const TrainingPlan& plan)
@@ -39,18 +49,54 @@ Trainer::Trainer(const TrainingPlan& plan)
   checkpoint_.name = plan_.folder.filename().string();
   task_ = task(plan_.task).make(plan_);
   checkpoint_.tokenizer = task_->tokenizer();
-  const ModelConfig config = task_->config(plan_.model);
+  const ModelConfig config = plan_.from.empty() ? task_->config(plan_.model) : plan_.model;
   check_memory(config, plan_);
   checkpoint_.model = make_model(config, plan_.seed);
+  if (plan_.retrieval) {
+    const RetrievalChoice& choice = *plan_.retrieval;
+    retrieval_.emplace(choice, model_store()->contexts(choice.store), config);
+    add_gate(retrieval_head(choice.retrieval_head.id), checkpoint_.model);
+  }
   optimiser_.set_upper_bounds(weight_upper_bounds(config));
-  if (state) resume(*state);
-  const std::set<std::string> constant = constant_weight_names(config);
+  if (state) {
+    resume(*state);
+  } else if (!plan_.from.empty()) {
+    start();
+  }
+  select_parameters();
+}
+
+void Trainer::start() {
+  const auto checkpoint = start_checkpoint(plan_);
+  start_notes_.push_back(describe(take_weights(*checkpoint, checkpoint_.model), checkpoint->name));
+}
+
+void Trainer::select_parameters() {
+  const std::set<std::string> constant = constant_weight_names(checkpoint_.model.config);
+  std::vector<std::string> trainable;
   for (const auto& [name, weight] : checkpoint_.model.weights) {
-    if (!constant.contains(name)) parameters_.emplace(name, Var::parameter(weight.value()));
+    if (!constant.contains(name)) trainable.push_back(name);
+  }
+  const std::set<std::string> trained = matching_names(plan_.train_only, trainable);
+  for (const std::string& name : trained) {
+    parameters_.emplace(name, Var::parameter(checkpoint_.model.weights.find(name)->second.value()));
+  }
+  if (step_ == 0 && !plan_.train_only.empty()) {
+    start_notes_.push_back("trains " + std::to_string(trained.size()) + " of " +
+                           count_text(static_cast<long long>(trainable.size()), "weight") + ": " +
+                           weight_groups({trained.begin(), trained.end()}));
   }
 }
 
 void Trainer::resume(const TrainingState& state) {
+  // Optional weights, which initial models lack, come from the model that the training started
+  // from.
+  for (const WeightSpec& spec : weight_specs(checkpoint_.model.config)) {
+    if (spec.optional && state.weights.contains(spec.name)) {
+      checkpoint_.model.weights.insert_or_assign(spec.name,
+                                                 stored_weight(state, spec.name, spec.shape));
+    }
+  }
   for (auto& [name, weight] : checkpoint_.model.weights) {
     weight = stored_weight(state, name, weight.shape());
   }
@@ -117,6 +163,7 @@ double Trainer::update(double rate) {
       options.training = true;
       options.dropout_seed = derived_seed(plan_.seed, sequence_number);
       options.adapted = &adapted;
+      options.retrieval = retrieval_ ? &*retrieval_ : nullptr;
       const Output output = attnscope::run(model, batch, options);
       loss_sum += static_cast<double>(output.losses.front().value.value()[0]);
       check_stop();

@@ -33,6 +33,10 @@ class Trainer {
   // Warning for the user if the log of a resumed training lacks steps; else empty.
   const std::string& log_warning() const { return log_warning_; }
 
+  // Notes about the weights that a training starts with and trains: those kept from another model,
+  // those initialised. Empty if it was resumed, or trains all weights from initial values.
+  const std::vector<std::string>& start_notes() const { return start_notes_; }
+
   // Trains on one batch and returns the new row of the log. Throws Stopped, or WorkError if the
   // loss is not finite; neither changes the model or the last save.
   LossRow step();
@@ -43,14 +47,19 @@ class Trainer {
   // Returns the score on held-out data (Task::score()) and adds it to the log.
   Score score(bool use_all);
 
+  // Score on all held-out data, without an entry in the log.
+  Score initial_score() const { return task_->score(checkpoint_, true); }
+
   // Writes the folder's files listed in train.h.
   void save();
   // Writes loss.csv and loss.png only.
   void save_log() const { log_.save(); }
 
  private:
+  void start();
   void resume(const TrainingState& state);
   Var stored_weight(const TrainingState& state, const std::string& name, const Shape& shape) const;
+  void select_parameters();
   double update(double rate);
   [[noreturn]] void throw_not_finite() const;
   void refresh_checkpoint();
@@ -63,6 +72,8 @@ class Trainer {
   NamedVars parameters_;
   Index step_ = 0;  // number of completed steps
   std::string log_warning_;
+  std::vector<std::string> start_notes_;
+  std::optional<Retrieval> retrieval_;
   Index saved_step_ = -1;  // step of the last save; -1 before the first save
 };
 

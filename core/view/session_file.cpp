@@ -13,6 +13,7 @@
 #include "core/experiment/image_tensors.h"
 #include "core/experiment/run_files.h"
 #include "core/figure/png.h"
+#include "core/model/retrieval_json.h"
 #include "core/view/view_values.h"
 
 namespace attnscope {
@@ -145,22 +146,6 @@ Json to_json(const GroupChoice& group) {
   if (!group.heads.empty()) object["heads"] = group.heads;
   if (group.variant) object["variant"] = to_json(*group.variant);
   if (group.encoding) object["position"] = to_json(*group.encoding);
-  return object;
-}
-
-// {"type": "knn", "store": FILE, "k": 8, ...}
-RetrievalChoice retrieval_from_json(const Json& value, const std::string& path) {
-  if (!value.is_object() || !value.contains("store") || !value["store"].is_string()) {
-    throw InputError(path + ".store: expected a text with the path of a store");
-  }
-  Json parameters = value;
-  parameters.erase("store");
-  return {choice_from_json(retrieval_head, parameters, path), value["store"].text()};
-}
-
-Json to_json(const RetrievalChoice& retrieval) {
-  Json object = to_json(retrieval.retrieval_head);
-  object["store"] = retrieval.store;
   return object;
 }
 

@@ -218,6 +218,70 @@ TEST_F(ModelCommands, RunWarnsAboutLossOfVisibleTargets) {
   EXPECT_NE(bidirectional.err.find(note), std::string::npos) << bidirectional.err;
 }
 
+// Options of `train` that start from the common model; further options follow.
+std::vector<std::string> start_arguments(const std::string& from, const std::string& text,
+                                         const std::string& folder,
+                                         const std::vector<std::string>& extra) {
+  std::vector<std::string> arguments{"train", "--from", from, "--text", text, "-o", folder};
+  for (const char* word : {"--steps", "3", "--batch-size", "4", "--micro-batch-size", "0"}) {
+    arguments.emplace_back(word);
+  }
+  arguments.insert(arguments.end(), extra.begin(), extra.end());
+  return arguments;
+}
+
+TEST_F(ModelCommands, TrainStartsFromAModel) {
+  const ProcessResult changed = run_program(start_arguments(
+      path("model"), path("text.txt"), path("changed"),
+      {"--position", "t5", "--exits", "geometric", "--train-only", "exit.*", "-q"}));
+  ASSERT_EQ(changed.status, 0) << changed.err;
+  EXPECT_NE(changed.err.find("note: starts from model: "), std::string::npos) << changed.err;
+  EXPECT_NE(changed.err.find("initialised: layers.*.groups.*.pos.bias, exit.w, exit.b\n"),
+            std::string::npos)
+      << changed.err;
+  EXPECT_NE(changed.err.find("note: trains 2 of "), std::string::npos) << changed.err;
+  const std::string config = read_file(path("changed/config.json"));
+  EXPECT_NE(config.find("\"geometric\""), std::string::npos);
+  EXPECT_NE(config.find("\"t5\""), std::string::npos);
+  // Training goes on from a training; it states nothing new when it is resumed.
+  const ProcessResult again = run_program(start_arguments(
+      path("model"), path("text.txt"), path("changed"),
+      {"--position", "t5", "--exits", "geometric", "--train-only", "exit.*", "-q"}));
+  EXPECT_EQ(again.out.find("all steps were already done"), 0u) << again.out << again.err;
+  EXPECT_EQ(again.err.find("starts from"), std::string::npos) << again.err;
+  expect_refusal(run_program(start_arguments(path("model"), path("text.txt"), path("refused"),
+                                             {"--vocabulary", "300"})),
+                 "model.vocabulary: expected 2");
+  expect_refusal(run_program(start_arguments(path("model"), path("text.txt"), path("refused"),
+                                             {"--train-only", "nonesuch"})),
+                 "train_only: expected names of trained weights");
+  expect_refusal(run_program(start_arguments("nonesuch", path("text.txt"), path("refused"), {})),
+                 "model: expected a folder");
+}
+
+TEST_F(ModelCommands, TrainsAndEvaluatesOtherChoices) {
+  const ProcessResult grouped =
+      run_program(start_arguments(path("model"), path("text.txt"), path("grouped"),
+                                  {"--group", "layers=0;variant=local,window=2", "--group",
+                                   "layers=1;heads=2,3;position=alibi", "-q"}));
+  ASSERT_EQ(grouped.status, 0) << grouped.err;
+  const std::string config = read_file(path("grouped/config.json"));
+  EXPECT_NE(config.find("\"groups\""), std::string::npos) << config;
+  const auto loss = [&](const std::vector<std::string>& extra) {
+    std::vector<std::string> arguments{"evaluate", "--model", path("model"), path("held.txt")};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    const ProcessResult result = run_program(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    double value = NAN;
+    std::istringstream(result.out.substr(result.out.find("loss ") + 5)) >> value;
+    return value;
+  };
+  EXPECT_GT(loss({"--variant", "local,window=0"}), loss({}));
+  expect_refusal(
+      run_program({"evaluate", "--model", path("model"), "--retrieval", "knn,store=x", "--repeat"}),
+      "--retrieval");
+}
+
 TEST_F(ModelCommands, TrainAndEvaluateReportLeakedFuture) {
   std::vector<std::string> arguments = train_arguments("chunks", 1);
   arguments.insert(arguments.end(), {"--variant", "lsh,buckets=4,rounds=1,chunk=4"});

@@ -10,10 +10,13 @@
 
 #include "core/attention/backend.h"
 #include "core/attention/variant.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/position/t5_bucket.h"
 #include "tests/support/compare.h"
+#include "tests/support/gradient.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -392,6 +395,34 @@ TEST(Encoding, InputEncodingsMatchTheirEquations) {
   expect_added(embedded(R"({"type": "learned"})", {{"pos.embedding", table}}, 5),
                [&](Index i, Index n) { return static_cast<double>(table(i, n)); });
   EXPECT_THROW(embedded(R"({"type": "learned"})", {{"pos.embedding", table}}, 6), InputError);
+}
+
+TEST(Encoding, LearnedBaseMatchesItsFormulaAndGradient) {
+  const float log_base = std::log(30.0f);
+  const NamedVars weights = {{"pos.log_base", Var(Tensor::full({1}, log_base))}};
+  expect_added(embedded(R"({"type": "sinusoidal", "learned_base": true})", weights, 5),
+               [](Index i, Index n) { return wave(static_cast<double>(i), n, kModel, 30); });
+  for (const char* style : {"interleaved", "half"}) {
+    const std::string json =
+        R"({"type": "sinusoidal", "learned_base": true, "style": ")" + std::string(style) + "\"}";
+    const Choice choice = encoding_from_json(Json::parse(json), "position");
+    const Var x(Tensor::zeros({1, 5, kModel}));
+    const Tensor projection = random_tensor({1, 5, kModel}, 7);
+    const auto embed = [&](const Var& base) {
+      const NamedVars bases = {{"pos.log_base", base}};
+      return encoding("sinusoidal")
+          .embed(x, {0, 3, 7, 20, 90},
+                 {.values = choice.values, .weights = bases, .dimensions = {}, .scale = {}});
+    };
+    const Tensor value = Tensor::full({1}, log_base);
+    const Var parameter = Var::parameter(value);
+    backward(sum(multiply(embed(parameter), projection)));
+    EXPECT_TRUE(testing::is_gradient(
+        parameter.gradient(), value,
+        [&] { return testing::projected(embed(Var(value)).value(), projection); },
+        {.tolerance = 2e-3}))
+        << style;
+  }
 }
 
 TEST(Encoding, RejectsInfiniteAngles) {
