@@ -167,7 +167,7 @@ class Checker:
                 blocks.append((name, [line for line in block.split("\n") if line.strip()]))
         articles = "assets/docs/articles.md"
         for row in re.findall(r"^\| \d+ \|.*$", self.pages[articles], flags=re.M):
-            blocks += [(articles, [line]) for line in re.findall(r"`(attnscope [^`]*)`", row)]
+            blocks.append((articles, re.findall(r"`(attnscope [^`]*)`", row)))
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             list(pool.map(lambda of: self.run_block(*of), blocks))
         return len(blocks)

@@ -21,9 +21,7 @@ std::vector<double> frequencies_of(const EncodingUse& use) {
   if (const Var* stored = find_weight(use.weights, "pos.frequency")) {
     return {stored->value().begin(), stored->value().end()};
   }
-  const Var* log_base = find_weight(use.weights, "pos.log_base");
-  const double base = log_base ? std::exp(static_cast<double>(log_base->value()[0]))
-                               : use.encoding.values.real("base");
+  const double base = learned_base(use.weights).value_or(use.encoding.values.real("base"));
   return sinusoid_frequencies(use.dimensions.model, base);
 }
 

@@ -217,9 +217,11 @@ void WeightList::embedding() {
     return clusters("embed.", vocabulary_clusters(config_), true, false);
   }
   const Choice* input = input_encoding(config_);
+  // Sinusoids, also with a learned base: no trained table of vectors.
   const bool is_sinusoidal =
-      input && std::ranges::all_of(encoding(input->id).weights, [](const WeightInfo& weight) {
-        return weight.training.constant;
+      input && std::ranges::all_of(encoding(input->id).weights, [&](const WeightInfo& weight) {
+        return weight.training.constant ||
+               weight.shape(model_dimensions(config_), input->values).size() < 2;
       });
   random("embed.weight", {config_.vocabulary, table_width(config_)},
          is_sinusoidal ? kDeviationWithSinusoids : kDeviation);

@@ -14,6 +14,12 @@ std::vector<double> sinusoid_frequencies(Index d, double base) {
   return frequencies;
 }
 
+std::optional<double> learned_base(const NamedVars& weights) {
+  const Var* log_base = find_weight(weights, "pos.log_base");
+  if (!log_base) return std::nullopt;
+  return std::exp(static_cast<double>(log_base->value()[0]));
+}
+
 double finite_angle(double position, double frequency) {
   const double angle = position * frequency;
   if (std::isfinite(angle)) return angle;

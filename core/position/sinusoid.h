@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace attnscope {
 
 // ω_t = base^(-2t/d) for t = 0 .. d/2 - 1.
 std::vector<double> sinusoid_frequencies(Index d, double base);
+
+// Base that training found, from the weight pos.log_base; nullopt without this weight.
+std::optional<double> learned_base(const NamedVars& weights);
 
 // position * frequency. Throws InputError if the product is not finite (extreme base or factor).
 double finite_angle(double position, double frequency);

@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "core/analysis/encoded.h"
+#include "core/figure/plain_text.h"
 #include "core/model/config.h"
 #include "core/position/encoding.h"
 #include "core/position/offsets.h"
+#include "core/position/sinusoid.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 
@@ -91,8 +93,10 @@ std::vector<Point> mean_by_offset(const Tensor& pairs) {
 // Adds panels of input encodings: vectors and their similarity.
 void add_vectors(PositionPanels& result, const EncodingUse& use) {
   const Tensor vectors = position_vectors(use, result.reach + 1);  // [positions, d]
-  result.panels.push_back(matrix_panel("The vector added at each position", kPosition, 0,
-                                       transposed(vectors), "component", "value"));
+  std::string title = "The vector added at each position";
+  if (const auto base = learned_base(use.weights)) title += "; learned base " + brief(*base);
+  result.panels.push_back(
+      matrix_panel(title, kPosition, 0, transposed(vectors), "component", "value"));
   const Tensor similarities = cosines(vectors);
   result.panels.push_back(matrix_panel("Similarity of two positions", kPosition, 0, similarities,
                                        "other position", "cosine"));

@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/model/exits.h"
+#include "core/model/weights.h"
+#include "core/position/sinusoid.h"
 #include "core/tensor/safetensors.h"
 #include "core/training/evaluate.h"
 #include "core/training/trainer.h"
@@ -128,6 +130,20 @@ TEST_F(StartModel, FreezesWeightsThatNoPatternNames) {
       EXPECT_TRUE(testing::close(weight(*after, name), value.value(), 0)) << name;
     }
   }
+}
+
+TEST_F(StartModel, LearnsTheBaseOfSinusoids) {
+  TrainingPlan based = plan("based");
+  Choice sinusoidal = default_choice_of(encoding("sinusoidal"));
+  sinusoidal.values.set("learned_base", true);
+  based.model.groups = uniform_groups(based.model, default_variant(), sinusoidal);
+  Trainer trainer(based);
+  const double first_base =
+      *learned_base(weights_below(trainer.snapshot()->model.weights, "embed."));
+  EXPECT_NEAR(first_base, 10000, 0.1);
+  for (int n = 0; n < 3; ++n) trainer.step();
+  const double base = *learned_base(weights_below(trainer.snapshot()->model.weights, "embed."));
+  EXPECT_TRUE(std::abs(base - first_base) > 1 && std::abs(base - first_base) < 2000) << base;
 }
 
 TEST_F(StartModel, ResumesExactly) {
