@@ -58,6 +58,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_framebuffer", "screen pixels"},
     {"read_file_to_open", "a dropped session, lesson, text, image or tensors, each a target"},
     {"read_lessons", "bundled lessons"},
+    {"retrieval_from_json", "part of sessions and plans: targets session and plan"},
     {"read_model_files", "model cards: target card"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
 
