@@ -1,6 +1,7 @@
 #include "core/base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/memory_budget.h"
 #include "core/base/stop.h"
 
 namespace attnscope {
@@ -58,6 +60,28 @@ std::string describe_error(const std::filesystem::path& path, int error) {
   throw WorkError(path.string() + ": cannot be written: " + describe_error(path, error));
 }
 
+// Waits until a pipe or terminal can be read or written. Throws Stopped once this thread's work is
+// cancelled.
+void wait_for(int fd, short events) {
+  constexpr int kMilliseconds = 20;
+  pollfd stream{fd, events, 0};
+  do {
+    check_stop();
+  } while (::poll(&stream, 1, kMilliseconds) == 0);
+}
+
+// Opens a pipe or device for writing. A pipe without a reader is waited for. Returns -1 and sets
+// errno on failure.
+int open_stream(const std::filesystem::path& path, bool is_pipe) {
+  constexpr useconds_t kMicroseconds = 20'000;
+  while (true) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 || errno != ENXIO || !is_pipe) return fd;
+    check_stop();
+    ::usleep(kMicroseconds);
+  }
+}
+
 // Returns 0 on success, else errno.
 int write_all(int fd, std::string_view bytes) {
   constexpr std::size_t kMaxWrite = std::size_t{1} << 23;
@@ -65,8 +89,9 @@ int write_all(int fd, std::string_view bytes) {
     check_stop();
     const ssize_t n = ::write(fd, bytes.data(), std::min(kMaxWrite, bytes.size()));
     if (n < 0) {
-      if (errno == EINTR) continue;
-      return errno;
+      if (errno != EINTR && errno != EAGAIN) return errno;
+      if (errno == EAGAIN) wait_for(fd, POLLOUT);
+      continue;
     }
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
@@ -165,6 +190,14 @@ void replace_file(const std::filesystem::path& path, mode_t mode, const NextPiec
   temporary_file.finish();
 }
 
+// True for devices that are neither a terminal nor /dev/null: reading /dev/zero never ends.
+bool is_endless_device(int fd, const struct stat& status) {
+  if (S_ISBLK(status.st_mode)) return true;
+  if (!S_ISCHR(status.st_mode) || ::isatty(fd) != 0) return false;
+  struct stat null {};
+  return ::stat("/dev/null", &null) != 0 || null.st_rdev != status.st_rdev;
+}
+
 }  // namespace
 
 void remove_unfinished_files() noexcept {
@@ -193,25 +226,33 @@ void make_folder(const std::filesystem::path& path) {
 
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const std::string name = path.string();
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK, opening a pipe would wait for its writer, and could not be cancelled.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0) {
     if (errno == ENOENT) throw InputError(name + ": no such file");
     throw InputError(name + ": cannot be read: " + describe_error(path, errno));
   }
   struct stat status {};
-  if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    throw InputError(name + ": is a folder");
+  if (::fstat(file.get(), &status) != 0) {
+    throw InputError(name + ": cannot be read: " + std::strerror(errno));
   }
+  if (S_ISDIR(status.st_mode)) throw InputError(name + ": is a folder");
+  if (is_endless_device(file.get(), status)) throw InputError(name + ": is a device");
   // Reads until end of file, because pipes have no size and a file may grow during reading.
   std::string bytes;
-  if (S_ISREG(status.st_mode)) {
+  const bool is_regular = S_ISREG(status.st_mode);
+  if (is_regular) {
     bytes.reserve(std::min(max_bytes, static_cast<std::size_t>(status.st_size)));
+  } else {
+    max_bytes = std::min(max_bytes, memory_budget() / 2);
   }
   char buffer[1 << 16];
   while (true) {
+    check_stop();
+    if (!is_regular) wait_for(file.get(), POLLIN);
     const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
     if (n < 0) {
-      if (errno == EINTR) continue;
+      if (errno == EINTR || errno == EAGAIN) continue;
       throw InputError(name + ": cannot be read: " + std::strerror(errno));
     }
     if (n == 0) return bytes;
@@ -250,7 +291,7 @@ void write_file(const std::filesystem::path& path, const NextPiece& next_piece) 
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) fail_writing(path, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    Descriptor file(open_stream(path, S_ISFIFO(status.st_mode)));
     if (file.get() < 0) fail_writing(path, errno);
     if (const int error = write_pieces(file.get(), next_piece)) fail_writing(path, error);
     return;

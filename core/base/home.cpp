@@ -38,7 +38,8 @@ std::filesystem::path user_models_folder() {
   const auto is_set = [](const char* value) { return value != nullptr && *value != '\0'; };
   const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
   std::filesystem::path folder = is_set(home) ? home : "/";
-  folder = is_set(data) ? std::filesystem::path(data) : folder / ".local" / "share";
+  const bool has_data = is_set(data) && *data == '/';  // XDG declares relative paths invalid
+  folder = has_data ? std::filesystem::path(data) : folder / ".local" / "share";
   return folder / "attnscope" / "models";
 }
 

@@ -14,7 +14,8 @@ namespace attnscope {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) {
     if (errno == ENOENT) throw InputError(name + ": no such file");
     throw InputError(name + ": cannot be read: " + std::strerror(errno));

@@ -56,7 +56,9 @@ fs::path hub_cache() {
   }
   if (const auto home = from_environment("HF_HOME")) return *home / "hub";
   const fs::path hub_path = fs::path("huggingface") / "hub";
-  if (const auto caches = from_environment("XDG_CACHE_HOME")) return *caches / hub_path;
+  // The XDG specification declares relative paths invalid.
+  const auto caches = from_environment("XDG_CACHE_HOME");
+  if (caches && caches->is_absolute()) return *caches / hub_path;
   return from_environment("HOME").value_or("/") / ".cache" / hub_path;
 }
 

@@ -4,12 +4,12 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/file_beginning.h"
 #include "core/base/limits.h"
 #include "core/base/mapped_file.h"
 #include "core/base/stop.h"
@@ -381,12 +381,7 @@ GgufFile read_gguf(const fs::path& path) {
 }
 
 bool is_gguf(const fs::path& path) {
-  if (!file_exists(path)) return false;
-  std::error_code none;
-  if (!fs::is_regular_file(path, none)) return false;
-  char magic[4] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) == kGgufMagic;
+  return read_beginning(path, kGgufMagic.size()) == kGgufMagic;
 }
 
 }  // namespace attnscope

@@ -1,7 +1,6 @@
 #include "app/window/dialogs/calibration_dialog.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/error_text.h"
@@ -11,6 +10,7 @@
 #include "app/window/widgets/painter.h"
 #include "app/window/widgets/text_field.h"
 #include "core/base/file.h"
+#include "core/base/file_beginning.h"
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
 #include "core/training/calibration_picture.h"
@@ -97,11 +97,8 @@ std::string read_beginning(const State& state, bool& is_cut) {
   const CalibrationDialog& dialog = state.dialogs.calibration;
   std::string text = state.edited().run.text;
   if (!dialog.text_file.empty()) {
-    std::ifstream file(dialog.text_file, std::ios::binary);
-    if (!file) throw InputError("No such file.");
-    text.resize(kMaxCountedBytes + 1);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    if (!file_exists(dialog.text_file)) throw InputError("No such file.");
+    text = attnscope::read_beginning(dialog.text_file, kMaxCountedBytes + 1);
   }
   is_cut = text.size() > kMaxCountedBytes;
   if (is_cut) text.resize(kMaxCountedBytes);

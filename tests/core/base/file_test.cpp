@@ -4,7 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "core/base/error.h"
+#include "core/base/file_beginning.h"
+#include "core/base/mapped_file.h"
 #include "core/base/stop.h"
 #include "tests/support/compare.h"
 
@@ -108,6 +113,51 @@ TEST(File, KeepsLinksAndModes) {
   struct stat status {};
   ASSERT_EQ(::stat(target.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777u, 0640u);
+}
+
+// Requests the stop after a moment, as Ctrl-C does.
+std::jthread stop_soon(const Stop& stop) {
+  return std::jthread([stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    stop.request();
+  });
+}
+
+TEST(File, ReadsAndWritesPipes) {
+  const TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string bytes(300'000, 'x');  // more than a pipe holds
+  std::string read;
+  std::jthread reader([&] { read = read_file(pipe); });
+  write_file(pipe, bytes);
+  reader.join();
+  EXPECT_EQ(read, bytes);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << "the pipe was replaced";
+  EXPECT_EQ(read_beginning(pipe, 4), "");
+}
+
+TEST(File, WaitingForPipesCanBeCancelled) {
+  const TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const bool writes : {false, true}) {
+    const Stop stop;
+    const StopScope scope(stop);
+    const std::jthread thread = stop_soon(stop);
+    if (writes) {
+      EXPECT_THROW(write_file(pipe, "x"), Stopped);
+    } else {
+      EXPECT_THROW(read_file(pipe), Stopped);
+    }
+  }
+  EXPECT_THROW(MappedFile{pipe}, InputError);
+}
+
+TEST(File, RejectsEndlessDevices) {
+  EXPECT_EQ(read_error("/dev/zero", 1 << 30), "/dev/zero: is a device");
+  EXPECT_EQ(read_error("/dev/urandom", 1 << 30), "/dev/urandom: is a device");
+  EXPECT_EQ(read_file("/dev/null"), "");
 }
 
 TEST(File, NextWriteRemovesLeftoversOfKilledProcess) {

@@ -139,6 +139,8 @@ TEST_F(Hub, FollowsCacheEnvironmentVariables) {
   EXPECT_EQ(hub_cache(), "/b/hub");
   ::unsetenv("HF_HOME");
   EXPECT_EQ(hub_cache(), "/c/huggingface/hub");
+  ::setenv("XDG_CACHE_HOME", "c", 1);
+  EXPECT_EQ(hub_cache(), "/d/.cache/huggingface/hub") << "relative paths are invalid";
   ::unsetenv("XDG_CACHE_HOME");
   EXPECT_EQ(hub_cache(), "/d/.cache/huggingface/hub");
 }
