@@ -181,7 +181,15 @@ class OperationBuilder {
     return !input_name.empty();
   }
 
-  // Reads q, k, v [h, L, ...].
+  // Heads of a tensor of keys or values for `heads` query heads: fewer ones if they divide these.
+  Index shared_heads(const char* name, Index heads) const {
+    const Tensor tensor = tensors_.floats(name);
+    const bool are_shared =
+        heads != kAny && tensor.rank() == 3 && tensor.dim(0) > 0 && heads % tensor.dim(0) == 0;
+    return are_shared ? tensor.dim(0) : heads;
+  }
+
+  // Reads q [h, L_q, d_k], k [h_kv, L_k, d_k] and v [h_kv, L_k, d_v], where h_kv divides h.
   void read_heads() {
     if (needs_.input) throw InputError("x: missing, " + variant_.id + " uses the input itself");
     if (encoding_.embed) {
@@ -193,16 +201,21 @@ class OperationBuilder {
       input_.q = q;
       heads = q.dim(0);
     }
+    Index kv_heads = heads;
     if (needs_.keys) {
-      const Tensor k = tensors_.floats("k", {heads, kAny, needs_.queries ? input_.q.dim(2) : kAny});
+      const Index size = needs_.queries ? input_.q.dim(2) : kAny;
+      kv_heads = shared_heads("k", heads);
+      const Tensor k = tensors_.floats("k", {kv_heads, kAny, size});
       input_.k = k;
       keys = k.dim(1);
+      kv_heads = k.dim(0);
     }
-    input_.v = tensors_.floats("v", {heads, keys, kAny});
-    set_heads(input_.v.dim(0));
+    input_.v = tensors_.floats("v", {kv_heads, keys, kAny});
+    input_.kv_heads = input_.v.dim(0);
+    input_.heads = heads == kAny ? input_.kv_heads : heads;
     if (spec_.heads != 0 && spec_.heads != input_.heads) {
       throw InputError("heads: expected the " + std::to_string(input_.heads) +
-                       " heads of v, found " + std::to_string(spec_.heads));
+                       " heads of q, found " + std::to_string(spec_.heads));
     }
   }
 
@@ -306,7 +319,7 @@ class OperationBuilder {
                                                : input_.v.dim(1);
     const Index keys = input_.v.defined() ? input_.v.dim(1) : queries;
     Dimensions dimensions =
-        free_dimensions(input_.heads, input_.heads, input_.q.defined() ? input_.q.dim(2) : kAny,
+        free_dimensions(input_.heads, input_.kv_heads, input_.q.defined() ? input_.q.dim(2) : kAny,
                         input_.v.defined() ? input_.v.dim(2) : kAny);
     if (input_.x.defined()) dimensions.model = input_.x.dim(2);
     dimensions.queries = queries;

@@ -378,11 +378,44 @@ TEST(Attend, OverflowIsRejectedOrGivesFiniteNumbers) {
   }
 }
 
+Tensor repeated_heads(const Tensor& x, Index times) {
+  Tensor all({x.dim(0) * times, x.dim(1), x.dim(2)});
+  const Index size = x.dim(1) * x.dim(2);
+  for (Index head = 0; head < all.dim(0); ++head) {
+    std::copy_n(x.data() + head / times * size, size, all.data() + head * size);
+  }
+  return all;
+}
+
+// Grouped-query attention: query heads share keys and values.
+TEST(Attend, QueryHeadsShareKeysAndValues) {
+  const Tensor k = random_tensor({2, 6, 4}, 2), v = random_tensor({2, 6, 3}, 3);
+  SafetensorsFile grouped, repeated;
+  for (SafetensorsFile* file : {&grouped, &repeated}) {
+    file->tensors["q"] = stored(random_tensor({4, 6, 4}, 1));
+  }
+  grouped.tensors["k"] = stored(k);
+  grouped.tensors["v"] = stored(v);
+  repeated.tensors["k"] = stored(repeated_heads(k, 2));
+  repeated.tensors["v"] = stored(repeated_heads(v, 2));
+  for (const char* spec :
+       {R"({"variant": {"type": "full"}, "causal": true})",
+        R"({"variant": {"type": "local", "window": 2}})", R"({"variant": {"type": "linear"}})",
+        R"({"variant": {"type": "full"}, "position": {"type": "rope"}})"}) {
+    const SafetensorsFile one = run(grouped, spec).out, other = run(repeated, spec).out;
+    EXPECT_TRUE(
+        testing::close(one.tensors.at("output").floats(), other.tensors.at("output").floats()))
+        << spec;
+  }
+  grouped.tensors["q"] = stored(random_tensor({3, 6, 4}, 1));
+  EXPECT_TRUE(refusal_of(grouped, kFull).starts_with("k: expected shape [3")) << "2 divides no 3";
+}
+
 // The number of heads follows from the tensors, or is 1 for variants with a single head.
 TEST(Attend, RejectsHeadCountThatDiffersFromTensors) {
   EXPECT_EQ(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 2})"), "accepted");
   EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 3})")
-                  .starts_with("heads: expected the 2 heads of v, found 3"));
+                  .starts_with("heads: expected the 2 heads of q, found 3"));
   SafetensorsFile no_heads;
   no_heads.tensors["x"] = stored(random_tensor({6, 8}, 1));
   for (const auto& [heads, prefix] :
