@@ -40,7 +40,7 @@ layout(std140, binding = 0) uniform Sizes {
   int starts;         // start in integers[] of the index of each row's first run (pooled_tile)
   int runs;           // start in integers[] of the runs: begin, end, step
   int pattern_heads;  // 1: all heads share the pattern
-  int spare;
+  int sinks;          // start in numbers[] of the sinks of the heads
   int pos_q;          // start in integers[] of the positions of queries
   int pos_k;          // start in integers[] of the positions of keys
   int pos_k_stride;   // stride of pos_k between heads; 0 if heads share positions
@@ -53,7 +53,7 @@ layout(std140, binding = 0) uniform Sizes {
   float span_ramp;    // R
   float scale;
   float product_scale;  // scale, or 1 if terms are added before scaling
-  int spare2;
+  float score_cap;      // scores s become score_cap tanh(s / score_cap)
   ivec4 table[2 * MAX_TABLES];  // see bucket()
   ivec4 product[MAX_PRODUCTS];  // starts of q' and k' in vectors[], width, heads: 1, h or B h
 };

@@ -65,6 +65,9 @@ float finish_score(float products, int head, int i, int c) {
 #ifdef BIAS_TABLE
   score += table_value(BIAS_TABLE, head, offset);
 #endif
+#ifdef SCORE_CAP
+  score = score_cap * tanh(clamp(score / score_cap, -15.0, 15.0));
+#endif
 #if NORMALISER == SPAN_SOFTMAX
   if (span_weight(head, i, c) == 0.0) return MASKED;  // equivalent to a masked pair
 #endif

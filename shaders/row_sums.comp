@@ -1,6 +1,7 @@
 // Maximum and normalising sum of each row's scores, over this tile and earlier ones. Invocation x:
 // lane of a row; z: copy. Softmax sums exp(score - maximum), weighted by the span mask if the part
-// has spans; the feature ratio sums the scores. The sum of an empty row is 0.
+// has spans; the feature ratio sums the scores. The sum of an empty row is 0. A sink
+// adds its exponential to the divisor of the weights alone.
 #include "attention.glsl"
 #include "span.glsl"
 
@@ -79,7 +80,11 @@ void main() {
   }
   REDUCE_LANES(sum, sum + other)
   sum += earlier * before.y;
-  float factor = (visit_flags & LAST_VISIT) == 0 ? 1.0 : sum == 0.0 ? 0.0 : 1.0 / sum;
+  float total = sum;
+#ifdef SINKS
+  if (sum != 0.0) total += exp(numbers[sinks + t.head % heads] - maximum);
+#endif
+  float factor = (visit_flags & LAST_VISIT) == 0 ? 1.0 : sum == 0.0 ? 0.0 : 1.0 / total;
   if (is_row && lane == 0) row_sums[to] = vec4(maximum, sum, earlier * factor, factor);
 #endif
 }

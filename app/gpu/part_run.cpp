@@ -1,5 +1,6 @@
 #include "app/gpu/part_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -279,8 +280,14 @@ class PartRun {
     for (Index r = 0; r < rows; ++r) {
       const double maximum = sums[static_cast<std::size_t>(kRowSumNumbers * r)];
       const double sum = sums[static_cast<std::size_t>(kRowSumNumbers * r + 1)];
-      const double softmax_log_sum =
+      double softmax_log_sum =
           sum > 0 ? maximum + std::log(sum) : -std::numeric_limits<double>::infinity();
+      if (part_.sinks.defined()) {  // the sink's exponential belongs to the sum
+        const double sink = part_.sinks.value()[r / part_.queries() % part_.heads];
+        const double larger = std::max(sink, softmax_log_sum);
+        softmax_log_sum =
+            larger + std::log(std::exp(sink - larger) + std::exp(softmax_log_sum - larger));
+      }
       result[r] = static_cast<float>(is_ratio ? sum : softmax_log_sum);
     }
     return result;

@@ -152,7 +152,7 @@ void pack_scores(const Part& part, PartUpload& upload, Packer& packer) {
   defines["SCALED_BIAS_TABLE"] = first_scaled_bias;
   const bool only_products = part.source == Source::Product && query_rows + key_rows == 0 &&
                              scaled_biases == 0 && !part.factor && !part.bias &&
-                             part.normaliser != Normaliser::SpanSoftmax &&
+                             part.score_cap == 0 && part.normaliser != Normaliser::SpanSoftmax &&
                              (defines.contains("CONTENT") || products > 0);
   if (!only_products) defines["TERMS"] = 1;
   sizes.product_scale = only_products ? part.scale : 1.0F;
@@ -233,6 +233,14 @@ PartUpload::PartUpload(const Part& part) {
     sizes.span_rows = part.span.rank() == 2 ? 1 : 0;
     sizes.span_ramp = static_cast<float>(part.span_ramp);
   }
+  if (part.score_cap > 0) {
+    defines["SCORE_CAP"] = 1;
+    sizes.score_cap = part.score_cap;
+  }
+  if (part.sinks.defined()) {
+    defines["SINKS"] = 1;
+    sizes.sinks = packer.append_scalars(part.sinks.value());
+  }
   if (part.value_rows) {
     defines["VALUE_TABLE"] = packer.append_table(*part.value_rows, padded_value_width(part));
   }
@@ -267,8 +275,6 @@ std::string integers_refusal(std::int64_t count, std::int64_t max_bytes) {
 }
 
 std::string upload_refusal(const Part& part, std::int64_t max_bytes) {
-  if (part.score_cap > 0) return "GPU: score capping is not supported";
-  if (part.sinks.defined()) return "GPU: attention sinks are not supported";
   const auto check = [&](const char* buffer_name, std::int64_t numbers) {
     return buffer_refusal(buffer_name, numbers, max_bytes);
   };
@@ -293,6 +299,7 @@ std::string upload_refusal(const Part& part, std::int64_t max_bytes) {
   for (const RelativeRows& r : part.key_rows) add(r.rows);
   add(part.logits);
   add(part.span);
+  add(part.sinks);
 
   // Runs (begin, end, step), index of the first run of each row, and positions.
   const auto rows = static_cast<std::int64_t>(part.pattern->heads()) * part.queries();

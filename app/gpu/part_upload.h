@@ -23,11 +23,10 @@ struct Sizes {
   std::int32_t head_first, head_step;
   std::uint32_t origin, copy_stride;
   std::int32_t tiles, columns, words, starts;
-  std::int32_t runs, pattern_heads, spare, pos_q;
+  std::int32_t runs, pattern_heads, sinks, pos_q;
   std::int32_t pos_k, pos_k_stride, additive_v, logits;
   std::int32_t logits_heads, logits_width, span, span_rows;
-  float span_ramp, scale, product_scale;
-  std::int32_t spare2;
+  float span_ramp, scale, product_scale, score_cap;
   std::array<Quad, 2 * kMaxTables> table;
   std::array<Quad, kMaxProducts> product;
 };

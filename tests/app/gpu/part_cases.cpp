@@ -234,6 +234,18 @@ const std::vector<Ingredient>& ingredient_cases() {
          p.logits = random_tensor({s.heads, s.queries, 7}, 38, 3);
          p.logits_index = clamped_index(3);
        }},
+      {"capped_scores", [](Part& p, const PartSizes&) { p.score_cap = 0.7F; }},
+      {"sinks", [](Part& p, const PartSizes& s) { p.sinks = random_tensor({s.heads}, 41, 3); }},
+      {"span_capped_with_sinks",
+       [](Part& p, const PartSizes& s) {
+         p.normaliser = Normaliser::SpanSoftmax;
+         p.span = random_tensor({s.heads}, 39, 4);
+         p.span_ramp = 3;
+         p.max_span = 20;
+         p.bias = table(s.heads, 42, Term::Bias);
+         p.score_cap = 2;
+         p.sinks = random_tensor({s.heads}, 43);
+       }},
       {"span_by_head",
        [](Part& p, const PartSizes& s) {
          p.normaliser = Normaliser::SpanSoftmax;
