@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/model/config.h"
 #include "core/position/positions.h"
 
 namespace attnscope {
@@ -36,6 +37,11 @@ EncodingUse encoding_use(const AttentionTap& tap, Index model) {
   if (!shapes.q.empty()) use.dimensions.key = shapes.q[2];
   if (!shapes.k.empty()) use.dimensions.kv_heads = shapes.k[0];
   return use;
+}
+
+EncodingUse encoding_use(const AttentionTap& tap, const ModelConfig& config) {
+  const bool is_of_input = is_added_to_input(tap.encoding);
+  return encoding_use(tap, is_of_input ? table_width(config) : config.width);
 }
 
 Part encoded_part(const EncodingUse& use, const Tensor& q, const Tensor& k,

@@ -14,8 +14,10 @@ struct EncodingUse {
 };
 // The tap's encoding. If it encodes recurrence steps, its parameter "step" is the tap's step.
 Choice encoding_of(const AttentionTap& tap);
-// The tap's encoding with its inputs; `model` is the width d.
+// The tap's encoding with its inputs; `model` is the width of the vectors that it is added to.
 EncodingUse encoding_use(const AttentionTap& tap, Index model);
+// Likewise, in a model of this configuration. Encodings of the input have the embedding's width.
+EncodingUse encoding_use(const AttentionTap& tap, const ModelConfig& config);
 
 // Applies an encoding of query-key pairs to queries q [h, L_q, d_k] and keys k [h_kv, L_k, d_k],
 // with all pairs allowed. Empty positions mean 0, 1, ...

@@ -31,8 +31,9 @@ Tensor position_vectors(const Trace& trace, const Claim& claim) {
   const NamedVars no_weights;
   const EncodingContext context{
       .values = choice.values, .weights = no_weights, .dimensions = {}, .scale = {}};
-  const Var zeros{Tensor::zeros({1, length, trace.config->width})};
-  return info.embed(zeros, positions, context).value().reshaped({length, trace.config->width});
+  const Index width = table_width(*trace.config);
+  const Var zeros{Tensor::zeros({1, length, width})};
+  return info.embed(zeros, positions, context).value().reshaped({length, width});
 }
 
 double similarity(const Tensor& vectors, Index i, Index j) {

@@ -152,7 +152,7 @@ void check(const Part& part) {
   if (!(part.score_cap >= 0)) fail("the cap of scores must not be negative");
   if (part.sinks.defined() && part.sinks.shape() != Shape{part.heads}) fail("attention sinks");
   if ((part.sinks.defined() || part.score_cap > 0) && part.normaliser != Normaliser::Softmax &&
-      part.normaliser != Normaliser::None) {
+      part.normaliser != Normaliser::SpanSoftmax && part.normaliser != Normaliser::None) {
     fail("score caps and sinks need a softmax");
   }
   if (part.value_rows) {

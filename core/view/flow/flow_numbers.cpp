@@ -323,6 +323,18 @@ bool has_exited(const Trace& trace, const HeadRef& layer, Index token) {
   return halted("exit.layer", layer.layer + 1) || halted("halting.steps", layer.part.step);
 }
 
+// The row placed in stream `stream` of a state of concatenated streams, with zeros in the others;
+// -1 places it in each. Returns the row itself if the state has one stream.
+Tensor in_stream(const Tensor& row, Index state_size, Index stream) {
+  if (!row.defined() || row.size() >= state_size) return row;
+  Tensor state = Tensor::zeros({state_size});
+  for (Index first = 0, n = 0; first + row.size() <= state_size; first += row.size(), ++n) {
+    if (stream >= 0 && n != stream) continue;
+    std::copy(row.begin(), row.end(), state.begin() + first);
+  }
+  return state;
+}
+
 std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
                                  const TracePart& part, Index token) {
   std::vector<FlowState> states;
@@ -338,6 +350,8 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
     FlowState state{layer_name(trace, layers[n]), layers[n],
                     tap_row(trace, layer_tap(layers[n]) + "residual", token)};
     if (!state.values.defined()) return {};
+    // Reversible layers begin with the embedding in both streams.
+    if (n == 0) states[0].values = in_stream(embedding, state.values.size(), -1);
     const auto row = static_cast<Index>(n);
     if (has_guesses && row < guesses.guess.dim(0)) {
       state.guess = token_label(trace, guesses.guess(row, 0));
@@ -373,7 +387,10 @@ std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& inter
   for (const auto& [tap, name] : {std::pair{"attention", crosses ? "self-attention" : "attention"},
                                   {"cross", "cross-attention"},
                                   {"feed_forward", "feed-forward"}}) {
-    const Tensor values = tap_row(trace, prefix + tap, token);
+    // Reversible attention is added to the first stream, the feed-forward to the second.
+    const Index stream = std::string_view(tap) == "feed_forward" ? 1 : 0;
+    const Tensor values =
+        in_stream(tap_row(trace, prefix + tap, token), layer.output.size(), stream);
     if (values.defined()) layer.terms.push_back({name, values});
   }
   layer.join = join_of(trace);

@@ -332,7 +332,7 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
     result.panels.push_back(std::move(panel));
     return result;
   }
-  const EncodingUse use = encoding_use(tap, input.trace.config->width);
+  const EncodingUse use = encoding_use(tap, *input.trace.config);
   if (method.apply && (use.dimensions.key == 0 || use.dimensions.kv_heads == 0)) {
     result.headline = "Nothing to encode";
     result.advice = "The variant " + variant(tap.variant.id).label +

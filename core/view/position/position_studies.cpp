@@ -199,7 +199,7 @@ PositionPanels regression_panels(const ViewInput& input, const AttentionTap& tap
   PositionPanels result;
   result.reach = reach;
   if (adds_vectors(tap)) {
-    add_vector_regression(result, encoding_use(tap, input.trace.config->width), reach);
+    add_vector_regression(result, encoding_use(tap, *input.trace.config), reach);
   }
   add_state_regression(result, input.trace, part_of(tap.address));
   result.subject = "position ≈ w · x + b, fitted to half of the positions and judged on the others";
@@ -303,7 +303,7 @@ PositionPanels subspace_panels(const ViewInput& input, const AttentionTap& tap, 
   if (embedded == input.trace.taps.end() || embedded->second.rank() != 2) {
     return refuse("No token vectors", "The run did not record the vectors that its layers read.");
   }
-  const EncodingUse use = encoding_use(tap, config.width);
+  const EncodingUse use = encoding_use(tap, config);
   const Index rows = std::min(embedded->second.dim(0), kMaxStudyTokens);
   const RowMatrix words = word_vectors(input, tap, embedded->second.rows(0, rows), use);
   const RowMatrix positions = matrix_of(position_vectors(use, reach + 1));
@@ -343,9 +343,8 @@ PositionPanels position_study_panels(const ViewInput& input, const AttentionTap&
     if (!adds_vectors(tap)) {
       return no_vectors(tap, show == kShowShift ? "shift of position vectors" : "position vectors");
     }
-    return show == kShowShift
-               ? shift_panels(encoding_use(tap, input.trace.config->width), limit, shift)
-               : subspace_panels(input, tap, limit);
+    return show == kShowShift ? shift_panels(encoding_use(tap, *input.trace.config), limit, shift)
+                              : subspace_panels(input, tap, limit);
   });
 }
 

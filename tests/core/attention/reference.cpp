@@ -303,6 +303,9 @@ void PartBuilder::add_normalisers() {
   add("span", part);
   part.span = random_var({pairs, queries_}, 4);
   add("span by query", part);
+  part.score_cap = 1.5F;
+  part.sinks = random_var({heads});
+  add("span with capped scores and sinks", part);
   part = plain_part(2);
   part.score_cap = 1.5F;
   add("capped scores", part);
