@@ -11,10 +11,9 @@
 #include "app/command/experiment_options.h"
 #include "app/command/gallery_methods.h"
 #include "app/command/html_page.h"
-#include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
@@ -29,6 +28,7 @@ struct GalleryOptions {
   std::string text = "The fisherman mended the net, and then he put the net into the boat.";
   std::string backend = "auto";
   double scale = PictureOptions().scale;
+  bool omits_session = false;
   ChoiceOptions choices;
   CompatibleOptions compatible;
 };
@@ -134,8 +134,8 @@ class Gallery {
   void draw(const std::string& id, Session session, PictureOptions picture,
             const std::vector<std::string>& suffixes) {
     picture.scale = options_.scale;
+    picture.embeds_session = !options_.omits_session;
     const std::vector<FindingRequest> requests = required_findings(session);
-    const StopScope scope(stop_on_interrupt());
     const ProgressLine line("drawing " + id);
     Traces traces = runner_.observe(session, requests);
     traces.findings.add(compute_background_findings(session, requests, runner_, {}));
@@ -178,7 +178,7 @@ void run(const GalleryOptions& options) {
                       "href=\"variants.html\">attention variants</a> and <a "
                       "href=\"encodings.html\">positional encodings</a>.</p>\n" +
                       text + views);
-  for (const std::string& note : gallery.notes()) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : gallery.notes()) print_note(note);
 }
 
 }  // namespace
@@ -194,6 +194,8 @@ void add_gallery(Command program) {
   options->choices.add_to(command);
   options->compatible.add_to(command);
   command.add("--scale", options->scale, "Pixels per unit of 1/96 inch, for PNG").show_default();
+  command.flag("--no-session", options->omits_session,
+               "Leave the session (text, paths of the model) out of the pictures");
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
   command.action([options] { run(*options); });
 }

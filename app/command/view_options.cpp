@@ -235,6 +235,10 @@ void PictureSizeOptions::add_parts_to(Command command) {
   command.flag(
       "--no-colour-bar,--no-color-bar", [&parts] { parts.colour_bar = false; },
       "Omit the colour bar");
+  command.flag(
+      "--no-session", [this] { options_.embeds_session = false; },
+      "Leave the session out of the file; default: PNG, SVG, PDF and safetensors files contain the "
+      "text, and the paths of model and input as given");
 }
 
 namespace {

@@ -41,7 +41,8 @@ class ViewOptions {
 class PictureSizeOptions {
  public:
   void add_to(Command command);
-  // Adds --for, --title, --caption, --no-title, --no-caption, --no-tokens and --no-colour-bar.
+  // Adds --for, --title, --caption, --no-title, --no-caption, --no-tokens, --no-colour-bar and
+  // --no-session.
   void add_parts_to(Command command);
   PictureOptions options() const;  // throws InputError
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/checkpoint.h"
 
 namespace attnscope {
 namespace {
@@ -64,8 +65,29 @@ void embed_tensor_files(RunSpec& run) {
   }
 }
 
+void shorten_paths(RunSpec& run, const fs::path& folder) {
+  const fs::path base = fs::absolute(folder.empty() ? "." : folder).lexically_normal();
+  for (std::string* path : paths(run)) {
+    if (path->empty()) continue;
+    const fs::path relative = fs::absolute(*path).lexically_normal().lexically_relative(base);
+    if (!relative.empty() && *relative.begin() != "..") *path = relative.string();
+  }
+  const fs::path model(run.model);
+  if (!model.is_absolute()) return;
+  const std::string name = model.filename().string();
+  try {
+    if (!name.empty() && model_path(name) == model) run.model = name;
+  } catch (const InputError&) {  // the name finds no model
+  }
+}
+
 void find_files(RunSpec& run, const fs::path& folder) {
   TensorFiles& tensors = run.tensors;
+  for (std::string* path : paths(run)) {
+    const fs::path beside = folder / fs::path(*path);
+    if (path->empty() || fs::path(*path).is_absolute() || !file_exists(beside)) continue;
+    *path = fs::absolute(beside).lexically_normal().string();
+  }
   if (tensors.embedded != nullptr) {
     const auto current = read_tensor_files(tensors);
     if (current == *tensors.embedded) tensors.embedded.reset();

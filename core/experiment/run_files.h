@@ -21,8 +21,12 @@ std::shared_ptr<const EmbeddedFiles> share_contents(EmbeddedFiles contents);
 // Embeds the tensor files if they exist and have at most kMaxEmbeddedBytes together.
 void embed_tensor_files(RunSpec& run);
 
-// Replaces embedded contents by the files if these have the same contents. Looks for other missing
-// files in `folder`, by their names.
+// Replaces paths of files within `folder` by paths relative to it, and a path of a model that its
+// name finds by the name. Such a session opens after `folder` was moved, and names no folder above.
+void shorten_paths(RunSpec& run, const std::filesystem::path& folder);
+
+// Replaces embedded contents by the files if these have the same contents. Relative paths refer to
+// `folder` if it has such a file. Looks for other missing files in `folder`, by their names.
 void find_files(RunSpec& run, const std::filesystem::path& folder);
 
 // First file that the run needs and that does not exist; empty: none.

@@ -144,6 +144,18 @@ void draw_parts(Ui& ui, ExportDialog& dialog) {
   hint(ui, "Legend of the colours: one is enough if several maps share it.");
 }
 
+// Offers to leave out the session if the format contains one.
+void draw_privacy(Ui& ui, ExportDialog& dialog, const ExportFormat* format) {
+  if (format == nullptr || !format->has_session) return;
+  bool leaves_out = !dialog.picture.embeds_session;
+  ImGui::Checkbox("Leave out the session", &leaves_out);
+  mark(ui, "export.no_session");
+  hint(ui,
+       "The file contains the session: the text, and the paths of model and input. With it, a PNG "
+       "opens again as it is shown.");
+  dialog.picture.embeds_session = !leaves_out;
+}
+
 void draw_theme(Ui& ui, ExportDialog& dialog) {
   PictureOptions& picture = dialog.picture;
   ImGui::TextUnformatted("Theme");
@@ -349,6 +361,7 @@ void draw_settings(Ui& ui, State& state) {
     draw_theme(ui, dialog);
     draw_size(ui, dialog, format != nullptr && format->has_pixels);
   }
+  draw_privacy(ui, dialog, format);
   if (is_movie(format) && state.run.trace != nullptr) {
     draw_export_frames(ui, dialog.frames, *state.shown_session(), *state.run.trace);
   }

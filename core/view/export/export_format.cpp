@@ -20,7 +20,7 @@ void write_still(const Path& path, const ExportContent& content) {
   PictureOptions options = content.options;
   if (!picture_format(path)->has_pixels) options.scale = kVectorPixels;
   write_picture(path, lay_out_picture(content.trace, content.session, options, content.findings),
-                options.scale, picture_metadata(content.trace, content.session));
+                options.scale, picture_metadata(path, content.trace, content.session, options));
 }
 
 ViewData exported_numbers(const ExportContent& content) {
@@ -32,7 +32,10 @@ void write_csv(const Path& path, const ExportContent& content) {
 }
 
 void write_tensors(const Path& path, const ExportContent& content) {
-  write_safetensors(path, safetensors_of(exported_numbers(content), content.session));
+  SafetensorsFile file =
+      safetensors_of(exported_numbers(content), embedded_session(content.session, path));
+  if (!content.options.embeds_session) file.metadata.erase("experiment");
+  write_safetensors(path, file);
 }
 
 void write_array(const Path& path, const ExportContent& content) {
@@ -54,16 +57,19 @@ const std::vector<ExportFormat>& export_formats() {
        .summary = "Pixels, with the session inside",
        .ending = ".png",
        .has_pixels = true,
+       .has_session = true,
        .write = write_still},
       {.id = "svg",
        .label = "SVG",
        .summary = "Lines and text for the web and drawing programs",
        .ending = ".svg",
+       .has_session = true,
        .write = write_still},
       {.id = "pdf",
        .label = "PDF",
        .summary = "Lines and text for papers",
        .ending = ".pdf",
+       .has_session = true,
        .write = write_still},
       {.id = "csv",
        .label = "CSV",
@@ -83,6 +89,7 @@ const std::vector<ExportFormat>& export_formats() {
        .summary = "Numbers and tokens as safetensors",
        .ending = ".safetensors",
        .kind = Kind::Numbers,
+       .has_session = true,
        .write = write_tensors},
       {.id = "gif",
        .label = "GIF",
@@ -96,6 +103,7 @@ const std::vector<ExportFormat>& export_formats() {
        .ending = ".png",
        .kind = Kind::Movie,
        .has_pixels = true,
+       .has_session = true,
        .is_numbered = true},
   };
   return formats;

@@ -30,6 +30,7 @@ struct ExportFormat {
   std::string ending;   // ".png"
   Kind kind = Kind::Picture;
   bool has_pixels = false;    // PictureOptions::scale applies
+  bool has_session = false;   // contains the session (PictureOptions::embeds_session)
   bool is_numbered = false;   // Movie: one file per frame, FILE-%03d.png
   bool is_one_array = false;  // Numbers: stores one array; views with several arrays are rejected
   // Writes a picture or numbers. Empty for movies, which write_frames() (frames.h) writes.

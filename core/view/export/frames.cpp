@@ -76,7 +76,7 @@ class FrameWriter {
       report(number);
       const Frame frame = frames_.frame(number);
       write_picture(numbered(path, number), padded(frame), options_.scale,
-                    picture_metadata(*frame.traces.trace, frame.session));
+                    picture_metadata(path, *frame.traces.trace, frame.session, options_));
     }
   }
 

@@ -60,12 +60,24 @@ void PictureOptions::set_pixels(double pixel_width, double pixel_height) {
   height = pixel_height / scale;
 }
 
-PictureMetadata picture_metadata(const Trace& trace, Session session) {
-  embed_tensor_files(session.run);
-  if (session.b) embed_tensor_files(session.b->run);
-  return {{"Title", picture_title(trace) + " · " + view(session.view.id).label},
-          {"Software", "attnscope"},
-          {kExperimentKeyword, to_json(session).dump()}};
+Session embedded_session(Session session, const std::filesystem::path& path) {
+  const auto prepare = [&path](RunSpec& run) {
+    embed_tensor_files(run);
+    shorten_paths(run, path.parent_path());
+  };
+  prepare(session.run);
+  if (session.b) prepare(session.b->run);
+  return session;
+}
+
+PictureMetadata picture_metadata(const std::filesystem::path& path, const Trace& trace,
+                                 const Session& session, const PictureOptions& options) {
+  PictureMetadata metadata{{"Title", picture_title(trace) + " · " + view(session.view.id).label},
+                           {"Software", "attnscope"}};
+  if (options.embeds_session) {
+    metadata.insert_or_assign(kExperimentKeyword, to_json(embedded_session(session, path)).dump());
+  }
+  return metadata;
 }
 
 void check_export_name(const std::filesystem::path& path) {

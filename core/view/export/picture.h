@@ -15,7 +15,8 @@ struct PictureOptions {
   double font_size = 13;
   double scale = 2;  // PNG: pixels per unit
   bool dark = false;
-  bool transparent = false;  // PNG, SVG and PDF: no background
+  bool transparent = false;    // PNG, SVG and PDF: no background
+  bool embeds_session = true;  // PNG, SVG, PDF and safetensors contain the session
   FigureParts parts{};
   bool operator==(const PictureOptions&) const = default;
 
@@ -37,9 +38,14 @@ struct PictureOptions {
 DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings = {});
 
-// Title, software and session of the picture, with its tensor files if they are small
-// (run_files.h). Opening the file restores the session.
-PictureMetadata picture_metadata(const Trace& trace, Session session);
+// Session as the file `path` contains it: with its tensor files if they are small, and with short
+// paths (run_files.h).
+Session embedded_session(Session session, const std::filesystem::path& path);
+
+// Title, software and, if options.embeds_session, session of the picture `path`. Opening a PNG
+// restores the session.
+PictureMetadata picture_metadata(const std::filesystem::path& path, const Trace& trace,
+                                 const Session& session, const PictureOptions& options);
 
 // Writes a picture or the view's numbers; the ending selects the format (export_format.h).
 void write_view(const std::filesystem::path& path, const Trace& trace, const Session& session,

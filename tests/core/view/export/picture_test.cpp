@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/experiment/run.h"
 #include "core/text/tokenizer.h"
+#include "core/view/export/export_format.h"
 #include "core/view/export/picture_preset.h"
 #include "core/view/session_file.h"
 #include "tests/support/compare.h"
@@ -110,6 +111,37 @@ TEST(Picture, EmbedsItsSession) {
   const Session saved = session("map");
   write_view(path, testing::synthetic_trace(1, 2, 5), saved, {});
   EXPECT_EQ(load_session(path), saved);
+}
+
+TEST(Picture, LeavesOutSessionOnRequest) {
+  testing::TemporaryFolder folder;
+  PictureOptions options;
+  options.embeds_session = false;
+  Session secret = session("map");
+  secret.run.text = "a secret text";
+  for (const ExportFormat& format : export_formats()) {
+    if (format.kind == ExportFormat::Kind::Movie || format.is_one_array) continue;
+    const auto path = folder.path() / ("map" + format.ending);
+    write_view(path, testing::synthetic_trace(1, 2, 5), secret, options);
+    EXPECT_EQ(read_file(path).find("secret"), std::string::npos) << format.id;
+  }
+  EXPECT_FALSE(has_session(folder.path() / "map.png"));
+}
+
+// Files next to the picture are named relative to it, so that no folder above is disclosed.
+TEST(Picture, NamesFilesInItsFolderOnly) {
+  testing::TemporaryFolder folder;
+  const auto input = folder.path() / "input" / "digit.png";
+  make_folder(input.parent_path());
+  write_file(input, "x");
+  Session shown = session("map");
+  shown.run.input = input.string();
+  EXPECT_EQ(embedded_session(shown, folder.path() / "map.png").run.input, "input/digit.png");
+  EXPECT_EQ(embedded_session(shown, "/elsewhere/map.png").run.input, input.string());
+  EXPECT_EQ(embedded_session(shown, "map.png").run.input, input.string());
+  const auto path = folder.path() / "map.png";
+  write_view(path, testing::synthetic_trace(1, 2, 5), shown, {});
+  EXPECT_EQ(load_session(path).run.input, input.string());
 }
 
 TEST(Picture, KeepsRequestedSize) {
