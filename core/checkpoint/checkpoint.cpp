@@ -45,16 +45,63 @@ void check_memory_budget(const CheckpointSource& source) {
                                 " of memory, the limit is " + memory_text(budget));
 }
 
+// The known model type that resembles `type` most: the one with the longest common beginning of at
+// least three characters, else near_match().
+std::string nearest_type(const std::string& type) {
+  constexpr std::ptrdiff_t kMinCommon = 3;
+  std::vector<std::string> types;
+  std::string nearest;
+  std::ptrdiff_t longest = kMinCommon - 1;
+  for (const CheckpointFormat& format : checkpoint_formats()) {
+    const std::string& known = format.model_type;
+    types.push_back(known);
+    const std::ptrdiff_t common = std::ranges::mismatch(type, known).in1 - type.begin();
+    if (common <= longest) continue;
+    longest = common;
+    nearest = known;
+  }
+  return nearest.empty() ? near_match(type, types) : nearest;
+}
+
 const CheckpointFormat& find_format(const Json& config, const std::string& place,
                                     const std::string& tower) {
   const std::string type = format_type(config, place, tower);
-  std::string known_types;
   for (const CheckpointFormat& format : checkpoint_formats()) {
     if (format.model_type == type) return format;
-    known_types += (known_types.empty() ? "" : ", ") + format.model_type;
   }
-  throw InputError(place + ": model_type: expected one of " + known_types + ", found " +
-                   shortened(config["model_type"]));
+  const std::string relative = nearest_type(type);
+  throw InputError(place + ": model_type: expected one of the " +
+                   std::to_string(checkpoint_formats().size()) +
+                   " that assets/docs/layouts.md lists, found " + shortened(config["model_type"]) +
+                   (relative.empty() ? "" : "; the nearest is \"" + relative + "\""));
+}
+
+// Replaces the names of the model's own configuration at the beginning of a message by the keys of
+// the libraries' config.json that determine them.
+std::string with_library_keys(const std::string& message, const std::string& place) {
+  static constexpr std::pair<const char*, const char*> kKeys[] = {
+      {"position.dims", "head_dim (or hidden_size / num_attention_heads), rotary part"},
+      {"position.max_distance", "relative_attention_max_distance"},
+      {"position.clip", "position_buckets"},
+      {"position.buckets", "relative_attention_num_buckets"},
+      {"embedding.cutoffs", "cutoffs"},
+      {"embedding.width", "embedding_size"}};
+  for (const auto& [ours, theirs] : kKeys) {
+    const std::string beginning = place + ": " + ours + ":";
+    if (message.starts_with(beginning)) {
+      return place + ": " + theirs + ":" + message.substr(beginning.size());
+    }
+  }
+  return message;
+}
+
+Model load_model(const CheckpointFormat& format, const CheckpointSource& source) {
+  if (format.model_type == native_format().model_type) return format.load(source);
+  try {
+    return format.load(source);
+  } catch (const InputError& e) {
+    throw InputError(with_library_keys(e.what(), source.config_place));
+  }
 }
 
 // Reads "eos_token_id": a number, a list of numbers, or absent.
@@ -206,7 +253,7 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const CheckpointFormat& format = find_format(source.config, source.config_place, tower);
   source.tensors = source.read_tensors();
   if (tower.empty()) check_memory_budget(source);  // towers load part of the tensors
-  checkpoint.model = format.load(source);
+  checkpoint.model = load_model(format, source);
   checkpoint.end_tokens = end_tokens(source.config, checkpoint.model, source.config_place);
   add_tokenizer(checkpoint, source);
   return checkpoint;

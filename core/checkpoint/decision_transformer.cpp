@@ -38,6 +38,7 @@ ModelConfig read_decision_config(const Json& json, const std::string& path) {
   c.gated = c.tied_output = false;
   c.attention_biases = c.feed_forward_biases = true;
   c.embedding.norm = c.head.bias = true;
+  c.architecture.values.set("norm_epsilon", 1e-5);  // of embed_ln, whatever the config says
   require_flag(object, "scale_attn_weights", true);
   require_flag(object, "scale_attn_by_inverse_layer_idx", false);
   require_flag(object, "add_cross_attention", false);

@@ -120,7 +120,12 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
   rope.values.set("style", std::string(settings.interleaved ? "interleaved" : "half"));
   double base = settings.base;
   if (settings.scaled) base = config.number_or("rope_theta", base, 1e-3, 1e18);
-  double share = config.number_or("partial_rotary_factor", settings.share, 0, 1);
+  double share = settings.share;
+  const auto read_share = [&](JsonObject& object) {
+    if (settings.partial) share = object.number_or("partial_rotary_factor", share, 0, 1);
+  };
+  read_share(config);
+  share = config.number_or("rotary_share", share, 0, 1);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!config.has(key)) continue;
     Json entry = without_nulls(config.any(key));
@@ -134,7 +139,7 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
     }
     JsonObject scaling(entry, path);
     base = scaling.number_or("rope_theta", base, 1e-3, 1e18);
-    share = scaling.number_or("partial_rotary_factor", share, 0, 1);
+    read_share(scaling);
     read_scaling(config, scaling, scaling.has("rope_type") ? "rope_type" : "type", model,
                  rope.values);
   }
@@ -143,16 +148,15 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
   return rope;
 }
 
-Choice window_variant(const ModelConfig& model, Index window) {
-  if (window >= model.context) return default_variant();
+Choice window_variant(Index window) {
   Choice local{"local", default_values(variant("local").parameters)};
   local.values.set("window", window - 1);
   return local;
 }
 
-Choice configured_window_variant(JsonObject& config, const ModelConfig& model) {
+Choice configured_window_variant(JsonObject& config) {
   if (!config.has("sliding_window")) return default_variant();
-  return window_variant(model, config.integer("sliding_window", 1, kMaxModelTokens));
+  return window_variant(config.integer("sliding_window", 1, kMaxModelTokens));
 }
 
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,

@@ -82,8 +82,14 @@ class DecoderReader {
     const Var to_stream(reader_.take_transposed(in, narrow, c_.width));
     const Var from_stream(reader_.take_transposed(out, c_.width, narrow));
     model_.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
+    if (names_.tied_projection && !reader_.are_equal_or_missing(table, head_name())) {
+      reader_.fail("tensor " + head_name() + ": expected the same numbers as " + table +
+                   ", since config.json ties them (tie_word_embeddings), found other numbers");
+    }
     if (c_.model_options.output_head) {
-      model_.weights.emplace("output.weight", Var(matmul_transposed(from_stream, words).value()));
+      const Var head =
+          names_.tied_projection ? words : Var(reader_.take(head_name(), {c_.vocabulary, narrow}));
+      model_.weights.emplace("output.weight", Var(matmul_transposed(from_stream, head).value()));
     }
     reader_.ignore(head_name());
     mover_.positions(prefix_ + names_.positions + ".weight", "embed.pos.embedding", c_.context,
@@ -265,17 +271,28 @@ class DecoderReader {
 Model load_decoder(DecoderLayout layout, const CheckpointSource& source) {
   Model model;
   model.config = std::move(layout.config);
-  if (!predicts_tokens(source.config, source.tensors, model.config.tied_output,
-                       layout.names.head + ".weight")) {
-    model.config.model_options.output_head = false;
-    model.config.head = {};
-    model.notes.push_back(
-        "the checkpoint has no language model head: attention and hidden states are available, but "
-        "no predictions");
+  find_output_head(source, layout.names.head + ".weight", model);
+  for (const std::string& key : layout.ignored_keys) {
+    model.notes.push_back(key + " of config.json is ignored, as by the Hugging Face libraries");
   }
   check(model.config, source.config_place);
   DecoderReader(model, layout.names, source).read();
   return model;
+}
+
+// True if config.json asks for rotating a part of each head, and the layout rotates all of it.
+bool ignores_rotary_share(JsonObject& object, const ModelConfig& config) {
+  const auto is_partial = [](const Json& settings) {
+    if (!settings.is_object() || !settings.contains("partial_rotary_factor")) return false;
+    const Json& share = settings["partial_rotary_factor"];
+    return share.is_number() && share.get<double>() != 1;
+  };
+  bool asks = object.has("partial_rotary_factor") && object.any("partial_rotary_factor") != 1;
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    asks = asks || (object.has(key) && is_partial(object.any(key)));
+  }
+  const Choice& encoding = config.groups[0][0].encoding;
+  return asks && encoding.id == "rope" && encoding.values.integer("dims") == config.head_size;
 }
 
 }  // namespace
@@ -284,7 +301,11 @@ CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(Js
   return {std::move(model_type), [read](const CheckpointSource& source) {
             const Json non_null = without_nulls(source.config);
             JsonObject object(non_null, source.config_place);
-            return load_decoder(read(object), source);
+            DecoderLayout layout = read(object);
+            if (ignores_rotary_share(object, layout.config)) {
+              layout.ignored_keys.emplace_back("partial_rotary_factor");
+            }
+            return load_decoder(std::move(layout), source);
           }};
 }
 

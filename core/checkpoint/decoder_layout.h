@@ -20,6 +20,7 @@ struct DecoderNames {
   std::string embedding = "embed_tokens", positions, embedding_norm;
   Index skipped_positions = 0;              // unused first rows of the position table
   std::string projected_in, projected_out;  // for an embedding narrower than the model (OPT)
+  bool tied_projection = true;              // the narrow embedding is also the output head
   std::string layers = "layers.", final_norm = "norm";
   std::string head = "lm_head";  // without a prefix
 
@@ -53,6 +54,7 @@ struct DecoderNames {
 struct DecoderLayout {
   ModelConfig config;
   DecoderNames names;
+  std::vector<std::string> ignored_keys{};  // of config.json, which the libraries ignore as well
 };
 
 // Format whose config.json `read` translates, after the removal of null members.
@@ -84,7 +86,8 @@ ModelConfig layer_norm_sizes(JsonObject& config, const SizeNames& names);
 // Options of hugging_face_rope(), which reads rope_theta and rope_scaling, or rope_parameters.
 struct RopeSettings {
   double base = 10000;
-  double share = 1;  // rotary share of a head's components: partial_rotary_factor
+  double share = 1;      // rotary share of a head's components
+  bool partial = false;  // reads the share from "partial_rotary_factor", which others ignore
   bool interleaved = false;
   // Only for layers of this type ("sliding_attention"); rope_parameters is then keyed by type.
   const char* layer_type = nullptr;
@@ -93,11 +96,11 @@ struct RopeSettings {
 Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
                          const RopeSettings& settings = {});
 
-// Attention to the last `window` tokens, including the token itself; full attention if the window
-// covers the context.
-Choice window_variant(const ModelConfig& model, Index window);
+// Attention to the last `window` tokens, including the token itself. A window of at least the
+// context counts, too: longer texts than the context can be read (--overlong all).
+Choice window_variant(Index window);
 // window_variant() for the config's "sliding_window"; full attention if the config has no such key.
-Choice configured_window_variant(JsonObject& config, const ModelConfig& model);
+Choice configured_window_variant(JsonObject& config);
 // True for layers with a sliding window: by "layer_types" if set, else by fallback(layer, every).
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
                                  bool (*fallback)(Index layer, Index every), Index every = 0);

@@ -72,6 +72,7 @@ struct EncoderLayout {
   LayerNames layer = kBertLayer;
   std::string layers = "encoder.layer.";
   std::vector<HeadNames> heads{kBertHead};
+  const char* default_activation = "gelu";
   bool head_gelu = false;         // the head uses GELU instead of the config's activation
   bool padded_positions = false;  // the first rows of the position table belong to padding
   bool distil_keys = false;       // config.json uses "dim" and similar keys
@@ -93,7 +94,11 @@ void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelCo
   };
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   c.context = object.integer_or("max_position_embeddings", 512, 1, kMaxModelTokens);
-  if (layout.padded_positions) skipped = 1 + object.integer_or("pad_token_id", 1, 0, c.vocabulary);
+  if (layout.padded_positions) {
+    const Index padding = object.integer_or("pad_token_id", 1, 0, c.vocabulary - 1);
+    skipped = padding + 1;
+    c.architecture.values.set("unplaced", padding);
+  }
   if (c.context <= skipped) {
     object.fail("max_position_embeddings", "more than " + std::to_string(skipped));
   }
@@ -107,7 +112,8 @@ void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelCo
   }
   c.head_size = c.width / c.heads;
   c.hidden = object.integer(key("intermediate_size", "hidden_dim"), 1, 8 * kMaxModelWidth);
-  c.activation = hugging_face_activation(object, key("hidden_act", "activation"));
+  c.activation =
+      hugging_face_activation(object, key("hidden_act", "activation"), layout.default_activation);
   c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
   c.embedding.types = distil ? 0 : object.integer_or("type_vocab_size", 2, 0, kMaxModelWidth);
 }
@@ -180,6 +186,8 @@ void move_masked_head(WeightMover& mover, const HeadNames& head, const std::stri
 
 void leave_out_heads(WeightMover& mover, const std::string& prefix) {
   mover.leave_out(prefix + "pooler.", "the pooler");
+  // Classifiers of DeBERTa have a pooler of their own.
+  if (!prefix.empty()) mover.leave_out("pooler.", "the pooler");
   for (const char* name :
        {"cls.seq_relationship.", "sop_classifier.", "classifier.", "pre_classifier.", "qa_outputs.",
         "score.", "discriminator_predictions.", "mask_predictions."}) {
@@ -394,6 +402,7 @@ const std::vector<EncoderLayout>& encoder_layouts() {
                                     .prefix = "albert.",
                                     .layer = kAlbertLayer,
                                     .heads = {kAlbertHead},
+                                    .default_activation = "gelu_new",
                                     .config = albert_config,
                                     .weights = albert_weights},
                                    {.model_type = "deberta-v2",
@@ -411,6 +420,7 @@ const std::vector<EncoderLayout>& encoder_layouts() {
                                     .weights = longformer_weights},
                                    {.model_type = "big_bird",
                                     .prefix = "bert.",
+                                    .default_activation = "gelu_new",
                                     .config = bigbird_config,
                                     .weights = bigbird_weights}};
     for (const char* type : {"roberta", "xlm-roberta", "camembert"}) {

@@ -41,7 +41,8 @@ const std::vector<CheckpointFormat>& checkpoint_formats() {
          {decoder_formats(),
           std::vector{gpt2_format(), modernbert_format(), nomic_bert_format(), xlnet_format(),
                       reformer_format(), transformer_xl_format(), decision_transformer_format()},
-          encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
+          encoder_formats(), t5_formats(), bart_formats(), vision_formats(),
+          text_tower_formats()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -33,6 +33,7 @@ std::vector<CheckpointFormat> encoder_formats();
 std::vector<CheckpointFormat> t5_formats();
 std::vector<CheckpointFormat> bart_formats();
 std::vector<CheckpointFormat> vision_formats();
+std::vector<CheckpointFormat> text_tower_formats();
 CheckpointFormat modernbert_format();
 CheckpointFormat nomic_bert_format();
 CheckpointFormat xlnet_format();

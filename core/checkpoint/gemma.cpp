@@ -58,7 +58,7 @@ DecoderLayout read_gemma2(JsonObject& object) {
   const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, layout.config, [](Index layer, Index) { return layer % 2 == 0; });
-  set_groups(layout.config, slides, window_variant(layout.config, window),
+  set_groups(layout.config, slides, window_variant(window),
              hugging_face_rope(object, layout.config));
   return layout;
 }
@@ -66,6 +66,9 @@ DecoderLayout read_gemma2(JsonObject& object) {
 DecoderLayout read_gemma3(JsonObject& object) {
   DecoderLayout layout = gemma2_layout(object, 131072);
   ModelConfig& config = layout.config;
+  if (config.model_options.score_cap > 0)
+    layout.ignored_keys.emplace_back("attn_logit_softcapping");
+  config.model_options.score_cap = 0;
   config.model_options.query_key_norm = QueryKeyNorm::Head;
   const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
   const char* pattern =
@@ -79,8 +82,8 @@ DecoderLayout read_gemma3(JsonObject& object) {
   sliding.base = object.number_or("rope_local_base_freq", 10000, 1e-3, 1e18);
   sliding.layer_type = "sliding_attention";
   sliding.scaled = false;
-  set_groups(config, slides, window_variant(config, window),
-             hugging_face_rope(object, config, full), hugging_face_rope(object, config, sliding));
+  set_groups(config, slides, window_variant(window), hugging_face_rope(object, config, full),
+             hugging_face_rope(object, config, sliding));
   return layout;
 }
 

@@ -171,10 +171,9 @@ void add_rope(GgufMetadata& metadata, const GgufSizes& sizes, Json& config, cons
   const Index dims =
       metadata.integer_or("rope.dimension_count", sizes.head_size, min_dims, sizes.head_size);
   if (dims != sizes.head_size) {
-    config["partial_rotary_factor"] =
-        static_cast<double>(dims) / static_cast<double>(sizes.head_size);
+    config["rotary_share"] = static_cast<double>(dims) / static_cast<double>(sizes.head_size);
   } else {
-    config["partial_rotary_factor"] = 1.0;
+    config["rotary_share"] = 1.0;
   }
   const Json scaling = read_scaling(metadata, sizes, base, dims, rules.truncate);
   if (!scaling.is_null()) config["rope_scaling"] = scaling;

@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/weight_mover.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -126,6 +127,7 @@ Model load_gpt2(const CheckpointSource& source) {
   Model model;
   const std::string& path = source.config_place;
   model.config = read_gpt2_config(source.config, path);
+  find_output_head(source, "lm_head.weight", model);
   const Scaling scaling = read_scaling(source.config, path);
   TensorReader reader(source, model.config);
   const ModelConfig& c = model.config;
@@ -141,8 +143,9 @@ Model load_gpt2(const CheckpointSource& source) {
   }
   keep("final_norm.weight", "ln_f.weight", {c.width});
   keep("final_norm.bias", "ln_f.bias", {c.width});
-  read_output_head(reader, model, prefix + "wte.weight");
-  reader.finish();
+  if (c.model_options.output_head) read_output_head(reader, model, prefix + "wte.weight");
+  WeightMover(reader, model)
+      .finish({"score.", "multiple_choice_head.", "classifier.", "qa_outputs."});
   return model;
 }
 

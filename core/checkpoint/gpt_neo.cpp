@@ -51,7 +51,7 @@ DecoderLayout read_gpt_neo(JsonObject& object) {
   config.model_options.attention_scale = 1;
   const Index window = object.integer_or("window_size", 256, 1, kMaxModelTokens);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
-  set_groups(config, local_layers(object, config), window_variant(config, window), learned);
+  set_groups(config, local_layers(object, config), window_variant(window), learned);
   DecoderNames names = gpt2_names();
   names.q = "attn.attention.q_proj";
   names.k = "attn.attention.k_proj";

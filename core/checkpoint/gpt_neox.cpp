@@ -17,6 +17,7 @@ DecoderLayout read_gpt_neox(JsonObject& object) {
   RopeSettings settings;
   settings.base = object.number_or("rotary_emb_base", 10000, 1e-3, 1e18);
   settings.share = object.number_or("rotary_pct", 0.25, 0, 1);
+  settings.partial = true;
   config.groups =
       uniform_groups(config, default_variant(), hugging_face_rope(object, config, settings));
   DecoderNames names;

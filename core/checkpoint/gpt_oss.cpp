@@ -31,8 +31,7 @@ DecoderLayout read_gpt_oss(JsonObject& object) {
       sliding_layers(object, config, [](Index layer, Index) { return layer % 2 == 0; });
   RopeSettings settings;
   settings.base = 150000;
-  set_groups(config, slides, window_variant(config, window),
-             hugging_face_rope(object, config, settings));
+  set_groups(config, slides, window_variant(window), hugging_face_rope(object, config, settings));
   DecoderNames names;
   names.router = "mlp.router";
   names.fused_experts = names.experts = "mlp.experts.";

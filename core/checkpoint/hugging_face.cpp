@@ -80,9 +80,20 @@ bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied
     if (!name.is_string()) return false;
     const auto text = name.get<std::string>();
     return text.find("LMHead") != std::string::npos ||
+           text.find("DoubleHeads") != std::string::npos ||
            text.find("ForCausalLM") != std::string::npos ||
            text.find("ForConditionalGeneration") != std::string::npos;
   });
+}
+
+void find_output_head(const CheckpointSource& source, const std::string& head, Model& model) {
+  ModelConfig& config = model.config;
+  if (predicts_tokens(source.config, source.tensors, config.tied_output, head)) return;
+  config.model_options.output_head = false;
+  config.head = {};
+  model.notes.push_back(
+      "the checkpoint has no language model head: attention and hidden states are available, but "
+      "no predictions");
 }
 
 void refuse_quantisation(JsonObject& config) {

@@ -31,6 +31,9 @@ void read_output_head(TensorReader& reader, Model& model, const std::string& emb
 bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied,
                      const std::string& head);
 
+// Removes the output head from the configuration of a model that has none, with a note.
+void find_output_head(const CheckpointSource& source, const std::string& head, Model& model);
+
 // Throws InputError if the weights are stored quantised.
 void refuse_quantisation(JsonObject& config);
 

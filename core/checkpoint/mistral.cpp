@@ -7,7 +7,7 @@ namespace {
 
 ModelConfig mistral_config(JsonObject& object) {
   ModelConfig config = decoder_sizes(object);
-  const Choice window = configured_window_variant(object, config);
+  const Choice window = configured_window_variant(object);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   return config;
 }

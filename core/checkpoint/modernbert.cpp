@@ -1,6 +1,8 @@
 // ModernBERT (Warner et al., 2024, arXiv:2412.13663) as the Hugging Face libraries store it: pre
 // norm except for the first attention, RoPE, gated feed-forward blocks, and local windows except in
 // every third layer.
+#include <algorithm>
+
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
@@ -122,11 +124,24 @@ void split_rows(WeightMover& mover, const std::string& theirs, const std::string
   }
 }
 
+// Heads without a bias store no tensor of their own if the output is tied: their class tells them
+// from classifiers, which have the same transform.
+bool has_masked_head(const CheckpointSource& source) {
+  const StoredTensors& tensors = source.tensors;
+  if (!tensors.contains("head.dense.weight") || tensors.contains("classifier.weight")) return false;
+  if (tensors.contains("decoder.bias") || tensors.contains("decoder.weight")) return true;
+  if (!source.config.contains("architectures")) return true;
+  const Json& classes = source.config["architectures"];
+  return classes.is_array() && std::any_of(classes.begin(), classes.end(), [](const Json& name) {
+           return name.is_string() &&
+                  name.get<std::string>().find("ForMaskedLM") != std::string::npos;
+         });
+}
+
 Model load_modernbert(const CheckpointSource& source) {
   Model model;
   const std::string& path = source.config_place;
-  const bool has_head =
-      source.tensors.contains("head.dense.weight") && source.tensors.contains("decoder.bias");
+  const bool has_head = has_masked_head(source);
   ModelConfig& c = model.config;
   c = read_modernbert_config(source.config, path, has_head);
   if (has_head) set_masked_prediction(c, source);

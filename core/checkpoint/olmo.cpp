@@ -55,8 +55,8 @@ DecoderLayout read_olmo3(JsonObject& object) {
   full.layer_type = "full_attention";
   sliding.layer_type = "sliding_attention";
   sliding.scaled = false;
-  set_groups(config, slides, window_variant(config, window),
-             hugging_face_rope(object, config, full), hugging_face_rope(object, config, sliding));
+  set_groups(config, slides, window_variant(window), hugging_face_rope(object, config, full),
+             hugging_face_rope(object, config, sliding));
   return layout;
 }
 

@@ -35,6 +35,7 @@ DecoderLayout read_opt(JsonObject& object) {
   if (embed_dim != config.width) {
     names.projected_in = "project_in";
     names.projected_out = "project_out";
+    names.tied_projection = config.tied_output;
     config.tied_output = false;
   }
   return {config, names};

@@ -19,6 +19,7 @@ DecoderLayout read_phi(JsonObject& object) {
   }
   RopeSettings settings;
   settings.share = 0.5;
+  settings.partial = true;
   config.groups =
       uniform_groups(config, default_variant(), hugging_face_rope(object, config, settings));
   DecoderNames names;
@@ -36,8 +37,10 @@ DecoderLayout read_phi3(JsonObject& object) {
   sizes.default_context = 4096;
   sizes.default_epsilon = 1e-5;
   ModelConfig config = decoder_sizes(object, sizes);
-  const Choice window = configured_window_variant(object, config);
-  config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
+  const Choice window = configured_window_variant(object);
+  RopeSettings settings;
+  settings.partial = true;
+  config.groups = uniform_groups(config, window, hugging_face_rope(object, config, settings));
   DecoderNames names;
   names.qkv = "self_attn.qkv_proj";
   names.gate_in = "mlp.gate_up_proj";

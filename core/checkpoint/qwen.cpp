@@ -31,7 +31,7 @@ void set_windows(JsonObject& object, ModelConfig& config,
   const Index first = object.integer_or("max_window_layers", 28, 0, kMaxModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, config, has_windows ? slides_by_default : never, first);
-  set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config));
+  set_groups(config, slides, window_variant(window), hugging_face_rope(object, config));
 }
 
 ModelConfig qwen2_config(JsonObject& object, const SizeNames& names = {}) {

@@ -225,6 +225,13 @@ void move_reformer_layer(WeightMover& mover, const std::string& from, Index laye
   mover.feed_forward({ffn + "dense.dense", ffn + "output.dense", ffn + "layer_norm"}, to);
 }
 
+// The libraries add the decoder's bias; lm_head.bias alone is stored by older versions.
+void move_head(WeightMover& mover) {
+  const char *used = "lm_head.decoder.bias", *older = "lm_head.bias";
+  mover.head("lm_head.decoder.weight", "", {mover.has(used) ? used : older});
+  mover.reader().ignore(older);
+}
+
 void note_hashes(Model& model, const ReformerAttention& attention) {
   if (std::ranges::find(attention.is_lsh, true) == attention.is_lsh.end()) return;
   if (!attention.has_buckets) {
@@ -264,7 +271,7 @@ Model load_reformer(const CheckpointSource& source) {
     }
   }
   mover.norm(prefix + "encoder.layer_norm", "final_norm", state_width(c));
-  mover.head("lm_head.decoder.weight", "", {"lm_head.bias", "lm_head.decoder.bias"});
+  move_head(mover);
   note_hashes(model, attention);
   mover.finish({"classifier.", "qa_outputs."});
   return model;

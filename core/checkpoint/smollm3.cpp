@@ -15,9 +15,9 @@ DecoderLayout read_smollm3(JsonObject& object) {
   RopeSettings settings;
   settings.base = 2e6;
   const bool windowed = object.flag_or("use_sliding_window", false) && object.has("sliding_window");
-  const Choice window =
-      windowed ? window_variant(config, object.integer("sliding_window", 1, kMaxModelTokens))
-               : default_variant();
+  const Choice window = windowed
+                            ? window_variant(object.integer("sliding_window", 1, kMaxModelTokens))
+                            : default_variant();
   const std::vector<bool> slides =
       sliding_layers(object, config, [](Index, Index) { return false; });
   set_groups(config, slides, window, hugging_face_rope(object, config, settings));

@@ -19,6 +19,7 @@ DecoderLayout read_stablelm(JsonObject& object) {
       object.flag_or("use_parallel_residual", false);
   RopeSettings settings;
   settings.share = 0.25;
+  settings.partial = true;
   config.groups =
       uniform_groups(config, default_variant(), hugging_face_rope(object, config, settings));
   return {config, {}};

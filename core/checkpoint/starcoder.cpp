@@ -14,7 +14,7 @@ DecoderLayout read_starcoder2(JsonObject& object) {
   sizes.tied_by_default = true;
   ModelConfig config = layer_norm_sizes(object, sizes);
   config.attention_biases = config.feed_forward_biases = object.flag_or("use_bias", true);
-  const Choice window = configured_window_variant(object, config);
+  const Choice window = configured_window_variant(object);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   DecoderNames names;
   names.in = "mlp.c_fc";

@@ -68,10 +68,11 @@ ModelConfig read_t5_config(const Json& json, const std::string& path, const Stor
   c.tied_output = !parts.untied;
   c.model_options.attention_scale = 1;
   c.model_options.output_head = has_head;
-  // T5 with a tied output divides the logits by sqrt(width); newer configs have a key for it.
-  const bool t5 = object.text("model_type") == "t5";
-  const bool tied = t5 && object.flag_or("tie_word_embeddings", true);
-  const bool scaled = object.flag_or("scale_decoder_outputs", tied);
+  // T5 and umT5 divide the logits by sqrt(width) if their config ties the output; newer configs
+  // have a key for it. mT5 ignores both.
+  const bool tied = object.flag_or("tie_word_embeddings", true);
+  const bool scaled =
+      object.text("model_type") != "mt5" && object.flag_or("scale_decoder_outputs", tied);
   if (scaled && has_head) c.model_options.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
   if (!has_head) c.tied_output = true;
   c.causal = has_decoder;

@@ -235,6 +235,7 @@ Model load_clip_vision(const Json& tower_config, const std::string& path,
   mover.leave_out("text_model.", "the text tower");
   mover.leave_out("text_projection.", "the projection of the text tower");
   mover.leave_out("visual_projection.", "the projection to the joint embedding");
+  mover.leave_out("classifier.", "a classifier");
   reader.ignore("logit_scale");
   reader.finish();
   return model;

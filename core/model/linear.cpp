@@ -96,7 +96,9 @@ Var embed_tokens(const Model& model, const IntTensor& ids) {
 Var apply_norm(const Model& model, const Var& x, const std::string& name) {
   if (model.config.norm == Norm::None) return x;
   const Var& gain = weight(model, name + ".weight");
-  const double epsilon = model.config.norm_epsilon;
+  const Values& values = model.config.architecture.values;
+  const bool has_own_epsilon = name == "embed.norm" && values.has("norm_epsilon");
+  const double epsilon = has_own_epsilon ? values.real("norm_epsilon") : model.config.norm_epsilon;
   if (model.config.norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
   const auto bias = model.weights.find(name + ".bias");
   return layer_norm(x, gain, bias == model.weights.end() ? Var() : bias->second, epsilon);

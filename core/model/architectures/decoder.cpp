@@ -181,6 +181,15 @@ Architecture decoder_architecture() {
                    .unset_label = "none",
                    .scope = {.training = true},
                    .initial = Index{0},
+                   .slider = {.max = 256}},
+                  {.key = "unplaced",
+                   .symbol = "",
+                   .label = "Id without a position",
+                   .help = "Id of the padding token, which RoBERTa's position tables skip. Texts "
+                           "with it are rejected.",
+                   .optional = true,
+                   .unset_label = "none",
+                   .initial = Index{0},
                    .slider = {.max = 256}}};
   a.refusal = decoder_refusal;
   a.add_weights = [](WeightList& list) {

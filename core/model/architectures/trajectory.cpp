@@ -164,7 +164,17 @@ Architecture trajectory_architecture() {
   a.parameters = {
       count_parameter("state_size", "State size", "Components of a state.", 2),
       count_parameter("actions", "Actions", "Number of actions.", 4),
-      count_parameter("most_steps", "Maximum steps", "Maximum length of a trajectory.", 20)};
+      count_parameter("most_steps", "Maximum steps", "Maximum length of a trajectory.", 20),
+      {.key = "norm_epsilon",
+       .symbol = "ε",
+       .label = "Epsilon of the embedding's norm",
+       .help = "Number added to the variance in the norm of the embedding.",
+       .kind = Parameter::Kind::Real,
+       .optional = true,
+       .unset_label = "the model's",
+       .initial = 1e-5,
+       .limits = {.min = 0, .max = 1},
+       .slider = {.max = 1e-3}}};
   a.weights = {token_weight("embed.return.w", "Projection of the return to go.", "1"),
                token_weight("embed.return.b", "Bias of the return projection.", ""),
                token_weight("embed.state.w", "Projection of the state.", "state_size"),

@@ -124,9 +124,12 @@ TEST(Checkpoint, DistinguishesUnknownLayoutsFromInvalidFiles) {
   EXPECT_NE(load_error(folder.path()), "no error");
   EXPECT_NE(load_error(folder.path() / "absent").find("found \""), std::string::npos);
   save_checkpoint(folder.path(), small_checkpoint(), false);
-  write_file(folder.path() / "config.json", R"({"model_type": "mamba"})");
-  EXPECT_NE(load_error(folder.path()).find("model_type: expected one of attnscope, llama, mistral"),
-            std::string::npos);
+  for (const auto& [type, relative] : {std::pair{"qwen2_vl", "qwen2"}, {"gemma3n", "gemma3"}}) {
+    write_file(folder.path() / "config.json", std::string(R"({"model_type": ")") + type + "\"}");
+    const std::string message = load_error(folder.path());
+    EXPECT_NE(message.find("that assets/docs/layouts.md lists"), std::string::npos) << message;
+    EXPECT_NE(message.find(std::string("nearest is \"") + relative), std::string::npos) << message;
+  }
   write_file(folder.path() / "config.json", R"({"model_type": "attn)");
   EXPECT_NE(load_error(folder.path()).find("invalid JSON"), std::string::npos);
   write_file(folder.path() / "config.json", "[]");

@@ -160,7 +160,8 @@ void expect_same_results(const Model& got, const Model& expected, double toleran
 class GgufLayouts : public ::testing::TestWithParam<Conversion> {};
 
 TEST_P(GgufLayouts, EqualTheirSource) {
-  const Model expected = load_layout(GetParam());
+  Model expected = load_layout(GetParam());
+  expected.config.architecture.values.erase("unplaced");  // llama.cpp's files have no such token
   const Model got = load(source_of(read_file_of(GetParam().file), GetParam().file));
   EXPECT_EQ(to_json(got.config).dump(1), to_json(expected.config).dump(1));
   EXPECT_TRUE(got.config == expected.config);

@@ -181,8 +181,6 @@ TEST(Llama, RejectsUnsupportedSettingsByName) {
             std::string::npos);
   EXPECT_EQ(error(R"(, "rope_scaling": null)"), "no error");
   EXPECT_EQ(error(R"(, "rope_scaling": {"type": "linear", "factor": 2.0})"), "no error");
-  EXPECT_NE(error(R"(, "partial_rotary_factor": 1.5)").find("partial_rotary_factor"),
-            std::string::npos);
   EXPECT_NE(error(R"(, "quantization_config": {"bits": 4})").find("quantization_config"),
             std::string::npos);
   EXPECT_NE(error(R"(, "hidden_act": "laplace")").find("hidden_act"), std::string::npos);
