@@ -1,8 +1,23 @@
 #include "core/text/aligned_text.h"
 
+#include "core/base/error.h"
+#include "core/base/memory_budget.h"
+#include "core/base/stop.h"
 #include "core/text/unicode.h"
 
 namespace attnscope {
+namespace {
+
+// Steps of a tokenizer file can multiply the length of a text. Each byte has an origin.
+void check_size(std::size_t bytes) {
+  check_stop();
+  const std::size_t most = memory_budget() / (4 * (sizeof(Span) + 1));
+  if (bytes <= most) return;
+  throw InputError("text: the tokenizer makes it longer than " + std::to_string(most) +
+                   " bytes, which the memory limit allows");
+}
+
+}  // namespace
 
 Span AlignedText::origin(Span part) const {
   if (origins_.empty()) return {offset_ + part.begin, offset_ + part.end};
@@ -21,12 +36,14 @@ void AlignedText::store_origins() {
 }
 
 void AlignedText::append(std::string_view bytes, Span origin) {
+  check_size(text_.size() + bytes.size());
   store_origins();
   text_ += bytes;
   origins_.insert(origins_.end(), bytes.size(), origin);
 }
 
 void AlignedText::append(const AlignedText& other, Span part) {
+  check_size(text_.size() + part.end - part.begin);
   store_origins();
   text_.append(other.text_, part.begin, part.end - part.begin);
   if (!other.origins_.empty()) {
@@ -59,6 +76,7 @@ void AlignedText::rewrite(const std::vector<NewCharacter>& characters, std::size
     for (int n = 0; n < -c.change; ++n) skip_character();
     result.append(bytes, character_origin);
   }
+  result.keeps_begin_ = keeps_begin_ || dropped > 0;
   *this = std::move(result);
 }
 

@@ -30,7 +30,13 @@ class AlignedText {
 
   const std::string& text() const { return text_; }
   std::size_t offset() const { return offset_; }  // begin of the part in the original
-  AlignedText empty_copy() const { return AlignedText("", offset_); }
+  AlignedText empty_copy() const {
+    AlignedText copy("", offset_);
+    copy.keeps_begin_ = keeps_begin_;
+    return copy;
+  }
+  // True if rewrite() dropped first characters: the libraries still place the text at offset().
+  bool keeps_begin() const { return keeps_begin_; }
   // Span of the original text that a span of this text comes from; empty for an empty span.
   Span origin(Span part) const;
 
@@ -45,7 +51,8 @@ class AlignedText {
   void store_origins();  // fills origins_
 
   std::string text_;
-  std::size_t offset_ = 0;     // begin of the part in the original
+  std::size_t offset_ = 0;  // begin of the part in the original
+  bool keeps_begin_ = false;
   std::vector<Span> origins_;  // original span of each byte; empty: text_ is unchanged
 };
 

@@ -2,6 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
 namespace {
@@ -10,9 +12,16 @@ class Pipeline final : public Tokenizer {
  public:
   explicit Pipeline(PipelineSteps steps)
       : steps_(std::move(steps)), added_(std::move(steps_.added), steps_.normalizers) {
+    std::size_t size = 0;
     for (std::int32_t id = 0; id < steps_.vocabulary->size(); ++id) {
+      check_stop();
       const AddedToken* token = added_.find_id(id);
       bytes_.push_back(token ? token->content : steps_.decoder.bytes(steps_.vocabulary->token(id)));
+      size += bytes_.back().size();
+      if (size > limits::kMaxTokenizer) {
+        throw InputError("decoder: expected at most " + std::to_string(limits::kMaxTokenizer) +
+                         " bytes of text in all tokens, found more");
+      }
     }
   }
 

@@ -14,6 +14,13 @@ void read_strip(const Entry& step, bool fused, Decoder& decoder) {
   decoder.add_strip(content[0], front, back);
 }
 
+// A text that a decoder searches for, which an empty one would find without end.
+std::string searched_text(const Entry& step, const char* key, const char* initial) {
+  std::string text = step.text_or(key, initial);
+  if (text.empty()) step.at(key).fail("a non-empty string");
+  return text;
+}
+
 }  // namespace
 
 void read_decoders(const Entry& root, PipelineSteps& steps) {
@@ -35,9 +42,9 @@ void read_decoders(const Entry& root, PipelineSteps& steps) {
     } else if (type == "WordPiece") {
       decoder.add_word_pieces(step.text_or("prefix", "##"), step.flag_or("cleanup", true));
     } else if (type == "BPEDecoder") {
-      decoder.add_word_ends(step.text_or("suffix", "</w>"));
+      decoder.add_word_ends(searched_text(step, "suffix", "</w>"));
     } else if (type == "Metaspace") {
-      decoder.add_spaces(step.text_or("replacement", "▁"));
+      decoder.add_spaces(searched_text(step, "replacement", "▁"));
       const bool prefixed = step.text_or("prepend_scheme", "always") != "never" &&
                             step.flag_or("add_prefix_space", true);
       if (prefixed) decoder.add_strip(' ', 1, 0);
@@ -54,7 +61,7 @@ void read_decoders(const Entry& root, PipelineSteps& steps) {
   if (!decoder_steps.empty()) return;
   if (works_on_bytes(root)) decoder.add_byte_level();
   for (const Entry& step : section_steps(root, "pre_tokenizer", "pretokenizers")) {
-    if (step.type() == "Metaspace") decoder.add_spaces(step.text_or("replacement", "▁"));
+    if (step.type() == "Metaspace") decoder.add_spaces(searched_text(step, "replacement", "▁"));
   }
   if (model.flag_or("byte_fallback", false)) decoder.add_byte_fallback();
   if (steps.model->kind() == "WordPiece") {

@@ -176,7 +176,7 @@ void read_added_tokens(const Entry& list, PipelineSteps& steps) {
     added.lstrip = token.flag_or("lstrip", false);
     added.rstrip = token.flag_or("rstrip", false);
     added.normalized = token.flag_or("normalized", !added.special);
-    steps.vocabulary->add(added.content, added.id, token.where);
+    steps.vocabulary->add_outside(added.content, added.id, token.where);
     steps.added.push_back(std::move(added));
   }
 }

@@ -85,14 +85,14 @@ void TokenizerConfig::add_tokens(PipelineSteps& steps) const {
       const std::string where = list.where + ": " + key;
       AddedToken token = read_added_token({value, where}, parse_id(key, list.where), false);
       if (token.content.empty()) throw InputError(where + ": expected a non-empty string");
-      steps.vocabulary->add(token.content, token.id, where);
+      steps.vocabulary->add_outside(token.content, token.id, where);
       steps.added.push_back(std::move(token));
     }
   }
   for (const auto& [content, id] : added_.items()) {
     const Entry value{id, where_ + ": added_tokens.json: " + content};
     if (is_added(steps, content) || content.empty()) continue;
-    steps.vocabulary->add(content, value.token_id(), value.where);
+    steps.vocabulary->add_outside(content, value.token_id(), value.where);
     steps.added.push_back(read_added_token({Json(content), value.where}, value.token_id(), false));
   }
   const auto add = [&](const Entry& found) {

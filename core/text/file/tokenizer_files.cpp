@@ -25,6 +25,41 @@ void read_tokenizer_json(const Entry& root, PipelineSteps& steps) {
   read_decoders(root, steps);
 }
 
+// Sets a member of all steps of a type in a section of tokenizer.json.
+void set_in_steps(Json& step, const std::string& type, const std::string& key, const Json& value) {
+  if (!step.is_object()) return;
+  for (const char* list : {"normalizers", "pretokenizers"}) {
+    if (!step.contains(list) || !step[list].is_array()) continue;
+    Json steps = Json::array();
+    for (const Json& inner : step[list]) {
+      Json changed = inner;
+      set_in_steps(changed, type, key, value);
+      steps.push_back(std::move(changed));
+    }
+    step[list] = std::move(steps);
+  }
+  if (step.contains("type") && step["type"] == type) step[key] = value;
+}
+
+// Applies flags of tokenizer_config.json that the libraries' tokenizer classes prefer to
+// tokenizer.json. The general class ignores them.
+void apply_class_flags(const TokenizerConfig& config, Json& root) {
+  const std::string name = config.class_name();
+  if (name.empty() || name == "PreTrainedTokenizer" || !root.is_object()) return;
+  struct Flag {
+    const char *flag, *section, *type, *key;
+  };
+  for (const Flag& f :
+       {Flag{"do_lower_case", "normalizer", "BertNormalizer", "lowercase"},
+        Flag{"add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space"}}) {
+    const Entry entry = config.entry();
+    if (!entry.has(f.flag) || !root.contains(f.section)) continue;
+    Json section = root[f.section];
+    set_in_steps(section, f.type, f.key, Json(entry.flag_or(f.flag, false)));
+    root[f.section] = std::move(section);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std::string> files,
@@ -41,7 +76,8 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
     if (sentencepiece == nullptr && files.contains(file)) sentencepiece = file;
   }
   if (files.contains("tokenizer.json")) {
-    const Json root = parse("tokenizer.json");
+    Json root = parse("tokenizer.json");
+    apply_class_flags(config, root);
     read_tokenizer_json({root, where("tokenizer.json")}, steps);
   } else if (files.contains("vocab.json") && files.contains("merges.txt")) {
     const Json vocabulary = parse("vocab.json");

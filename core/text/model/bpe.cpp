@@ -21,7 +21,7 @@ class BpeModel final : public TokenModel {
     for (std::int32_t code = 0; code < kSingleCodes; ++code) {
       std::string character;
       append_character(character, code);
-      single_ids_[static_cast<std::size_t>(code)] = vocabulary_->find(character);
+      single_ids_[static_cast<std::size_t>(code)] = vocabulary_->find_in_model(character);
     }
   }
 
@@ -58,7 +58,7 @@ class BpeModel final : public TokenModel {
  private:
   std::vector<Piece> merge_piece(std::string_view piece) const {
     if (options_.whole_pieces) {
-      const std::int32_t piece_id = vocabulary_->find(piece);
+      const std::int32_t piece_id = vocabulary_->find_in_model(piece);
       if (piece_id >= 0) return {{piece_id, 0, piece.size()}};
     }
     std::vector<Piece> word;
@@ -84,7 +84,7 @@ class BpeModel final : public TokenModel {
           add(byte_ids_[static_cast<unsigned char>(piece[i])], 1);
         }
       } else if (options_.unknown < 0) {
-        fail_unknown(piece.substr(begin));
+        covered = at;  // the libraries drop such characters
       } else {
         if (!options_.fuse_unknown) add_unknown();
         unknown_bytes += at - begin;
@@ -104,9 +104,9 @@ class BpeModel final : public TokenModel {
       return single_ids_[static_cast<std::size_t>(code)];
     }
     const std::string_view character = piece.substr(begin, end - begin);
-    if (!has_prefix && !has_suffix) return vocabulary_->find(character);
-    return vocabulary_->find((has_prefix ? options_.prefix : "") + std::string(character) +
-                             (has_suffix ? options_.suffix : ""));
+    if (!has_prefix && !has_suffix) return vocabulary_->find_in_model(character);
+    return vocabulary_->find_in_model((has_prefix ? options_.prefix : "") + std::string(character) +
+                                      (has_suffix ? options_.suffix : ""));
   }
 
   bool all_bytes_known(std::string_view character) const {
@@ -115,12 +115,6 @@ class BpeModel final : public TokenModel {
       if (byte_ids_[static_cast<unsigned char>(c)] < 0) return false;
     }
     return true;
-  }
-
-  [[noreturn]] void fail_unknown(std::string_view rest) const {
-    const auto bytes = options_.bytes ? from_byte_alphabet(rest) : std::nullopt;
-    const std::string text = bytes ? *bytes : std::string(rest);
-    fail_no_token(text.substr(0, character_at(text, 0).size));
   }
 
   std::shared_ptr<const Vocabulary> vocabulary_;

@@ -44,6 +44,17 @@ std::int32_t Vocabulary::find(std::string_view token) const {
   return slots_.empty() ? -1 : slots_[slot_of(token, hash_of(token))].id;
 }
 
+std::int32_t Vocabulary::find_in_model(std::string_view token) const {
+  const std::int32_t id = find(token);
+  return outside_.contains(id) ? -1 : id;
+}
+
+void Vocabulary::add_outside(std::string token, std::int32_t id, const std::string& where) {
+  const bool is_new = find(token) < 0;
+  add(std::move(token), id, where);
+  if (is_new) outside_.insert(id);
+}
+
 void Vocabulary::reserve(std::size_t count) {
   tokens_.reserve(count);
   if (slots_.size() < 2 * count) grow(std::bit_ceil(2 * count));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/text/model/merges.h"
@@ -15,10 +16,14 @@ namespace attnscope {
 class Vocabulary {
  public:
   std::int32_t find(std::string_view token) const;  // -1: none
+  // Like find(), without the tokens of add_outside().
+  std::int32_t find_in_model(std::string_view token) const;
   std::int32_t size() const { return static_cast<std::int32_t>(tokens_.size()); }
   const std::string& token(std::int32_t id) const { return tokens_[static_cast<std::size_t>(id)]; }
   // Throws InputError, beginning with `where`, if another entry has the token or the id.
   void add(std::string token, std::int32_t id, const std::string& where);
+  // Like add(). A new token is not used by the token model: it is matched in the text beforehand.
+  void add_outside(std::string token, std::int32_t id, const std::string& where);
   // Adds a token, or replaces its id.
   void add_or_replace(std::string token, std::int32_t id);
   void reserve(std::size_t count);
@@ -35,6 +40,7 @@ class Vocabulary {
   std::vector<std::string> tokens_;  // by id; "" if unused
   std::vector<Slot> slots_;          // size a power of two; at most half full
   std::size_t used_slots_ = 0;
+  std::unordered_set<std::int32_t> outside_;
 };
 
 class TokenModel {
@@ -53,7 +59,7 @@ using TokenModelPtr = std::shared_ptr<const TokenModel>;
 struct BpeModelOptions {
   std::string prefix;          // prefix of tokens inside a piece: "##"
   std::string suffix;          // suffix of tokens that end a piece: "</w>"
-  std::int32_t unknown = -1;   // -1: unknown characters are an InputError
+  std::int32_t unknown = -1;   // -1: unknown characters are dropped, as in the libraries
   bool fuse_unknown = false;   // one unknown token for a run of unknown characters
   bool byte_fallback = false;  // unknown characters as "<0xE4>"
   bool whole_pieces = false;   // a piece that is a token becomes that token without merges

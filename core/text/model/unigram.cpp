@@ -16,7 +16,8 @@ class UnigramModel final : public TokenModel {
     std::vector<std::pair<std::string_view, std::int32_t>> keys;
     for (std::int32_t id = 0; id < static_cast<std::int32_t>(scores_.size()); ++id) {
       if (std::isnan(scores_[static_cast<std::size_t>(id)])) continue;
-      keys.emplace_back(vocabulary_->token(id), id);
+      const std::string& token = vocabulary_->token(id);
+      if (vocabulary_->find(token) == id) keys.emplace_back(token, id);  // the last of equal tokens
     }
     trie_ = ByteTrie(std::move(keys));
     if (options_.byte_fallback) byte_ids_ = byte_token_ids(*vocabulary_);
@@ -35,7 +36,8 @@ class UnigramModel final : public TokenModel {
       if (token.id == options_.unknown) {  // merge a run of unknown tokens
         while (n + 1 < path.size() && path[n + 1].id == options_.unknown) token.end = path[++n].end;
         const auto text = piece.substr(token.begin, token.end - token.begin);
-        const std::int32_t text_id = options_.single_precision ? -1 : vocabulary_->find(text);
+        const std::int32_t text_id =
+            options_.single_precision ? -1 : vocabulary_->find_in_model(text);
         if (text_id < 0 && add_bytes(piece, token, tokens)) continue;
         if (text_id >= 0) token.id = text_id;  // the run itself is a token: "<unk>"
       }

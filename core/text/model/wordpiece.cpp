@@ -41,7 +41,7 @@ class WordPieceModel final : public TokenModel {
       candidate += piece.substr(at, longest_);
       std::int32_t id = -1;
       while (candidate.size() > prefix_size) {
-        id = vocabulary_->find(candidate);
+        id = vocabulary_->find_in_model(candidate);
         if (id >= 0) break;
         do {  // drops the last character
           candidate.pop_back();
@@ -74,7 +74,7 @@ class WordLevelModel final : public TokenModel {
   std::int32_t unknown_token() const override { return unknown_; }
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
-    std::int32_t id = vocabulary_->find(piece);
+    std::int32_t id = vocabulary_->find_in_model(piece);
     if (id < 0) id = unknown_;
     if (id < 0) fail_no_token(piece);
     tokens.push_back({id, 0, piece.size()});

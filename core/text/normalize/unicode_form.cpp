@@ -19,10 +19,23 @@ int combining_class(std::int32_t code) {
   return utf8proc_get_property(code)->combining_class;
 }
 
+// True for characters that Hugging Face's tokenizers do not decompose, because their tables are
+// those of an older Unicode.
+bool is_newer(std::int32_t code) {
+  struct CodeRange {
+    std::int32_t first, last;
+  };
+  static constexpr CodeRange kNewer[] = {{0x32ff, 0x32ff},   {0xa7f2, 0xa7f4},   {0xab69, 0xab69},
+                                         {0x10781, 0x107ba}, {0x11938, 0x11938}, {0x1e030, 0x1e06d},
+                                         {0x1f16c, 0x1f16c}, {0x1fbf0, 0x1fbf9}};
+  return std::ranges::any_of(
+      kNewer, [code](const CodeRange& range) { return code >= range.first && code <= range.last; });
+}
+
 void add_decomposed(std::vector<Decomposed>& to, std::int32_t code, bool compatible) {
   constexpr std::int32_t kMaxCode = 0x10ffff;
-  if (code < 0x80 || code > kMaxCode) {
-    to.push_back({code, 0, 0});
+  if (code < 0x80 || code > kMaxCode || is_newer(code)) {
+    to.push_back({code, 0, combining_class(code)});
     return;
   }
   utf8proc_int32_t parts[32];

@@ -2,18 +2,28 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/text/byte_alphabet.h"
 #include "core/text/model/token_model.h"
 
 namespace attnscope {
 namespace {
 
+constexpr std::size_t kMaxTokenText = std::size_t{1} << 20;  // bytes of a token's text
+
+[[noreturn]] void fail_with_long_token() {
+  throw InputError("decoder: expected tokens of at most " + std::to_string(kMaxTokenText) +
+                   " bytes of text, found a longer one");
+}
+
+// Requires a non-empty `what`.
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   std::string result;
   std::size_t read = 0;
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, read)) {
     result.append(text, read, at - read).append(with);
     read = at + what.size();
+    if (result.size() > kMaxTokenText) fail_with_long_token();
   }
   text = result.append(text, read);
 }
@@ -78,6 +88,7 @@ void Decoder::add_replacement(Expression what, std::string with) {
     what.each(token, [&](std::size_t begin, std::size_t end) {
       result.append(token, read, begin - read).append(with);
       read = end;
+      if (result.size() > kMaxTokenText) fail_with_long_token();
     });
     return result.append(token, read);
   });
@@ -88,7 +99,10 @@ void Decoder::add_strip(char character, std::size_t front, std::size_t back) {
 }
 
 std::string Decoder::bytes(std::string token) const {
-  for (const auto& step : steps_) token = step(std::move(token));
+  for (const auto& step : steps_) {
+    token = step(std::move(token));
+    if (token.size() > kMaxTokenText) fail_with_long_token();
+  }
   return token;
 }
 

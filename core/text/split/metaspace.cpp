@@ -33,9 +33,10 @@ class Metaspace final : public Splitter {
     const std::size_t begin = to.text.text().size();
     const std::size_t original = pieces.text.origin(span).begin;
     const bool is_whole = span == Span{0, pieces.text.text().size()};
-    const std::size_t text_begin = is_whole ? pieces.text.offset() : original;
-    const bool prepends = options_.prepend == PrependScheme::Always ||
-                          (options_.prepend == PrependScheme::First && text_begin == 0);
+    const bool keeps_begin = is_whole && pieces.text.keeps_begin() && pieces.text.offset() == 0;
+    const bool prepends =
+        options_.prepend == PrependScheme::Always ||
+        (options_.prepend == PrependScheme::First && (original == 0 || keeps_begin));
     if (prepends && !piece.starts_with(' ') && !piece.starts_with(options_.space)) {
       to.text.append(options_.space, {original, original});
     }

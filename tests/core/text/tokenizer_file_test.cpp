@@ -5,6 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/memory_budget.h"
+#include "core/base/stop.h"
 #include "core/text/file/tokenizer_files.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
@@ -93,8 +95,7 @@ TEST(ByteLevelFile, Encodes) {
   EXPECT_EQ(ids_of(tokenizer->encode("aba ab\nc")), (Ids{6, 5, 3, 7}));
   EXPECT_EQ(tokenizer->bytes(5), " ab");
   EXPECT_EQ(tokenizer->bytes(8), "") << "an unused id";
-  EXPECT_EQ(refusal([&] { tokenizer->encode("abz"); }),
-            "text: the tokenizer has no token for \"z\"");
+  EXPECT_EQ(ids_of(tokenizer->encode("abz")), (Ids{4})) << "z is dropped, as in the library";
 }
 
 TEST(ByteLevelFile, MatchesAddedTokensFirst) {
@@ -220,8 +221,7 @@ TEST(SentencePieceFile, UsesUnknownToken) {
   root["model"]["fuse_unk"] = false;
   EXPECT_EQ(ids_of(load(root)->encode("éüa")), (Ids{1, 259, 0, 0, 260}));
   root["model"]["unk_token"] = nullptr;
-  EXPECT_EQ(refusal([&] { load(root)->encode("aé"); }),
-            "text: the tokenizer has no token for \"é\"");
+  EXPECT_EQ(ids_of(load(root)->encode("aé")), (Ids{1, 262})) << "dropped, as in the library";
 }
 
 TEST(SentencePieceFile, ReadsMetaspace) {
@@ -250,6 +250,54 @@ TEST(TokenizerFile, FollowsAddBosToken) {
   EXPECT_EQ(ids_of(load(root, with)->encode("a")), (Ids{1, 262}));
   EXPECT_EQ(ids_of(load(sentencepiece(), with)->encode("a")), (Ids{1, 262}));
   EXPECT_NE(refusal(root, R"({"bos_token": "?", "add_bos_token": true})"), "");
+}
+
+// Classes of the libraries prefer flags of tokenizer_config.json; the general class ignores them.
+TEST(TokenizerFile, FollowsFlagsOfItsClass) {
+  const Json root = byte_level();
+  for (const auto& [name, has_space] :
+       {std::pair{"GPT2Tokenizer", true}, {"PreTrainedTokenizerFast", false}}) {
+    const std::string config =
+        std::string(R"({"add_prefix_space": true, "tokenizer_class": ")") + name + "\"}";
+    EXPECT_EQ(ids_of(load(root, config)->encode("ab")), (has_space ? Ids{5} : Ids{4})) << name;
+  }
+  Json words = Json::parse(R"({"added_tokens": [], "decoder": null, "post_processor": null,
+    "normalizer": {"type": "BertNormalizer", "lowercase": false},
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0, "a": 1, "A": 2}}})");
+  EXPECT_EQ(ids_of(load(words)->encode("A")), (Ids{2}));
+  EXPECT_EQ(ids_of(load(words, R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})")
+                       ->encode("A")),
+            (Ids{1}));
+}
+
+// Added tokens are matched in the text beforehand: the model does not know them.
+TEST(TokenizerFile, ModelsLackAddedTokens) {
+  Json root = Json::parse(R"({"normalizer": null, "decoder": null, "post_processor": null,
+    "added_tokens": [{"id": 3, "content": "fo", "single_word": true, "normalized": false}],
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0, "##o": 1, "b": 2}}})");
+  EXPECT_EQ(ids_of(load(root)->encode("fo foo b")), (Ids{3, 0, 2}));
+  root["model"] =
+      Json::parse(R"({"type": "WordLevel", "unk_token": "u", "vocab": {"u": 0, "b": 2}})");
+  root["added_tokens"][0]["content"] = "b.fo";
+  EXPECT_EQ(ids_of(load(root)->encode("b")), (Ids{2}));
+}
+
+TEST(TokenizerFile, PrependsSpaceAtBeginningOfOriginalTextOnly) {
+  Json root = sentencepiece();
+  root["pre_tokenizer"] =
+      Json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"})");
+  root["normalizer"] = {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}};
+  EXPECT_EQ(ids_of(load(root)->encode("a")), (Ids{1, 262}));
+  EXPECT_EQ(ids_of(load(root)->encode(" a")), (Ids{1, 260})) << "the library's rule";
+}
+
+TEST(TokenizerFile, LastOfEqualUnigramTokensCounts) {
+  const Json root = Json::parse(R"({"normalizer": null, "decoder": null, "post_processor": null,
+    "added_tokens": [], "pre_tokenizer": null, "model": {"type": "Unigram", "unk_id": 0,
+    "vocab": [["u", 0], ["a", -1.0], ["b", -1.0], ["ab", -1.0], ["ab", -5.0]]}})");
+  EXPECT_EQ(ids_of(load(root)->encode("ab")), (Ids{1, 2}));
 }
 
 TEST(TokenizerFile, FollowsAddEosToken) {
@@ -500,6 +548,43 @@ TEST(TokenizerFile, LimitsSteps) {
   };
   EXPECT_EQ(refusal(many(64)), "");
   EXPECT_NE(refusal(many(65)).find("more than 64"), std::string::npos);
+}
+
+// An empty text would be found without end.
+TEST(TokenizerFile, RejectsEmptySearchedTexts) {
+  for (const auto& [type, key] :
+       {std::pair{"Metaspace", "replacement"}, {"BPEDecoder", "suffix"}}) {
+    Json root = byte_level();
+    root["decoder"] = {{"type", type}, {key, ""}};
+    EXPECT_NE(refusal([&] { load(root); }).find(std::string(key) + ": expected a non-empty string"),
+              std::string::npos);
+  }
+  Json root = sentencepiece();
+  root["decoder"] = nullptr;
+  root["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", ""}};
+  EXPECT_NE(refusal([&] { load(root); }).find("non-empty"), std::string::npos);
+}
+
+// 40 steps that double each "a" would need 2^40 bytes.
+TEST(TokenizerFile, LimitsGrowthOfTexts) {
+  Json steps = Json::array();
+  for (int n = 0; n < 40; ++n) {
+    steps.push_back({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}});
+  }
+  Json root = byte_level();
+  root["decoder"] = {{"type", "Sequence"}, {"decoders", steps}};
+  EXPECT_NE(refusal([&] { load(root); }).find("expected tokens of at most"), std::string::npos);
+  root = byte_level();
+  root["normalizer"] = {{"type", "Sequence"}, {"normalizers", steps}};
+  const std::size_t budget = memory_budget();
+  set_memory_budget(kMinMemoryBudget);
+  EXPECT_NE(refusal([&] { load(root)->encode("a"); }).find("the tokenizer makes it longer"),
+            std::string::npos);
+  set_memory_budget(budget);
+  const Stop stop;
+  stop.request();
+  const StopScope scope(stop);
+  EXPECT_THROW(load(root)->encode("a"), Stopped);
 }
 
 TEST(TokenizerFile, LimitsTokenIds) {
