@@ -7,18 +7,17 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/effective_model.h"
 #include "core/experiment/expected_pairs.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/render.h"
+#include "core/model/capability.h"
 #include "core/training/length_figure.h"
 #include "core/training/ngram.h"
 #include "core/training/repeat.h"
@@ -114,7 +113,7 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
         options.ngram_text.empty()
             ? ""
             : ", byte " + std::to_string(options.ngram_order) + "-gram " + fixed(baseline, 4);
-    std::printf("%s: %s\n", name.c_str(), describe(result, checkpoint, baseline_text).c_str());
+    command::print(name + ": " + describe(result, checkpoint, baseline_text) + "\n");
   };
   for (const std::string& file : options.files) {
     const Evaluation result = [&] {
@@ -181,7 +180,7 @@ void evaluate_by_length(const EvaluateOptions& options) {
     const auto checkpoint = evaluated_model(options, name);
     models.push_back({checkpoint->name, tally_by_length(*checkpoint, options)});
   }
-  std::printf("%s", to_table(models).c_str());
+  print(to_table(models));
   if (options.output.empty()) return;
   if (is_csv) return write_file(options.output, to_csv(models));
   const PictureOptions size = options.size.options();
@@ -251,12 +250,13 @@ void evaluate_command(const EvaluateOptions& options) {
   if (!options.retrieval.empty() && (options.files.empty() || options.by_length)) {
     throw InputError("--retrieval: expected text files to evaluate on, found none");
   }
-  const StopScope scope(stop_on_interrupt());
   const auto shared_checkpoint = evaluated_model(options, options.model);
   const Checkpoint& checkpoint = *shared_checkpoint;
-  if (options.exits && !checkpoint.model.config.exits) {
-    throw InputError("--exit: expected a model with exits, found " + checkpoint.name);
-  }
+  const ModelConfig& config = checkpoint.model.config;
+  const bool scores_attention_only =
+      options.files.empty() && options.task.empty() && !options.repeat;
+  if (!scores_attention_only) require(Capability::Logits, config, checkpoint.name, "model");
+  if (options.exits) require(Capability::Exits, config, checkpoint.name, "--exit");
   if (options.by_length) {
     evaluate_by_length(options);
   } else {
@@ -267,10 +267,10 @@ void evaluate_command(const EvaluateOptions& options) {
   if (!options.pairs.empty()) evaluate_pairs(options);
   flush_output();
   for (const std::string& note : checkpoint.model.notes) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
+    print_note(note);
   }
   for (const std::string& note : future_leak_notes(checkpoint.model)) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
+    print_note(note);
   }
 }
 

@@ -13,7 +13,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/generated.h"
-#include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
@@ -25,7 +25,7 @@
 #include "core/figure/plain_text.h"
 #include "core/figure/png.h"
 #include "core/model/beam.h"
-#include "core/model/input_kind.h"
+#include "core/model/capability.h"
 #include "core/model/sample.h"
 
 namespace attnscope::command {
@@ -45,10 +45,6 @@ struct GenerateOptions {
   bool ignore_end = false;
   std::filesystem::path output;
 };
-
-void print_note(const std::string& text) {
-  std::fprintf(stderr, "note: %s\n", text.c_str());
-}
 
 struct GenerationResult {
   std::vector<std::int32_t> prompt, ids;
@@ -169,15 +165,15 @@ class GenerationRun {
     if (options_.beyond != "slide" && options_.beyond != "stop") {
       throw InputError("--beyond: expected slide or stop, found \"" + options_.beyond + "\"");
     }
-    const bool is_image_model = !input_kind(model_.config.input.id).is_text;
-    if (!is_image_model && (options_.rows >= 0 || is_picture(options_.output))) {
-      throw InputError(std::string(options_.rows >= 0 ? "--rows" : "--output") +
-                       ": expected an image model for a picture, found a model of " +
-                       model_.config.input.id);
-    }
-    if (session_.run.exit && !model_.config.exits) {
-      throw InputError("--exit: expected a model with exits, found " + checkpoint_.name);
-    }
+    const auto require_for = [this](Capability capability, const char* place) {
+      require(capability, model_.config, checkpoint_.name, place);
+    };
+    require_for(Capability::Logits, "model");
+    if (!predicts_action_) require_for(Capability::NextToken, "model");
+    if (options_.rows >= 0) require_for(Capability::Image, "--rows");
+    if (is_picture(options_.output)) require_for(Capability::Image, "--output");
+    if (options_.beams > 0) require_for(Capability::Text, "--num-beams");
+    if (session_.run.exit) require_for(Capability::Exits, "--exit");
   }
 
   // Runs beam search, which ends when the context is full and never drops tokens from it.
@@ -215,14 +211,9 @@ class GenerationRun {
       throw InputError("--num-beams: expected a number from 1 to " + std::to_string(kMaxBeams) +
                        ", found " + std::to_string(options_.beams));
     }
-    if (options_.beams == 0) return;
-    const auto reject = [](const std::string& found) {
-      throw InputError("--num-beams: expected a model that generates text or a target, found " +
-                       found);
-    };
-    if (predicts_action_) reject("a model that predicts actions");
-    if (!input_kind(model_.config.input.id).is_text) reject("a model of images");
-    if (session_.run.retrieval) reject("--retrieval");
+    if (options_.beams > 0 && session_.run.retrieval) {
+      throw InputError("--num-beams: expected no --retrieval, found both");
+    }
   }
 
   // Predicts the missing last action of a trajectory; further steps would require its environment.
@@ -313,7 +304,6 @@ class GenerationRun {
 
 void generate(GenerateOptions options, bool has_token_limit) {
   options.has_token_limit = has_token_limit;
-  const StopScope scope(stop_on_interrupt());
   GenerationRun run(options);
   if (!options.output.empty()) check_writable(options.output);
   try {

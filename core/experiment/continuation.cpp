@@ -6,6 +6,7 @@
 #include "core/experiment/effective_model.h"
 #include "core/experiment/inputs.h"
 #include "core/model/architecture.h"
+#include "core/model/capability.h"
 #include "core/model/input_kind.h"
 
 namespace attnscope {
@@ -41,10 +42,8 @@ std::vector<std::int32_t> prompt_pixels(const Checkpoint& checkpoint, const Mode
 
 Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& config,
                           const RunSpec& spec, Index rows) {
-  if (is_masked_model(config)) {
-    throw InputError("model: expected a model that generates text, found " + checkpoint.name +
-                     ", a masked language model");
-  }
+  require(Capability::Logits, config, checkpoint.name, "model");
+  require(Capability::NextToken, config, checkpoint.name, "model");
   Continuation c;
   c.ends = checkpoint.end_tokens;
   if (architecture(config.architecture.id).reads == Reads::SourceAndTarget) {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
+#include "core/model/capability.h"
 
 namespace attnscope {
 namespace {
@@ -159,6 +160,7 @@ Index BeamSearch::rank_of_best_prefix(std::size_t n) const {
 BeamSearch beam_search(const Model& model, const std::vector<std::int32_t>& prompt,
                        const BeamOptions& options, const std::function<void(Index)>& progress) {
   if (prompt.empty()) throw InputError("ids: expected at least one token, found none");
+  require(Capability::Logits, model.config, "a model", "output_head");
   const auto check_positive = [](const char* name, Index number) {
     if (number >= 1) return;
     throw InputError(std::string(name) + ": expected a number from 1, found " +

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/model/architecture.h"
+#include "core/model/capability.h"
 #include "core/model/pass.h"
 #include "core/model/retrieval.h"
 
@@ -21,6 +22,16 @@ void check_ids(const IntTensor& ids, const char* name, Index vocabulary) {
   }
 }
 
+// Rejects the padding token of models whose position tables skip it.
+void check_places(const IntTensor& ids, const ModelConfig& config) {
+  const Values& values = config.architecture.values;
+  if (!values.has("unplaced")) return;
+  const Index unplaced = values.integer("unplaced");
+  if (std::ranges::find(ids, static_cast<std::int32_t>(unplaced)) == ids.end()) return;
+  throw InputError("ids: expected no padding token (" + std::to_string(unplaced) +
+                   "), which has no position in this model, found one");
+}
+
 void check_types(const Batch& batch, Index types) {
   if (types == 0) throw InputError("types: expected no types for a model without token types");
   if (batch.types.shape() != batch.ids.shape()) {
@@ -32,11 +43,7 @@ void check_types(const Batch& batch, Index types) {
 
 void check_options(const ModelConfig& config, const Batch& batch, const ForwardOptions& options) {
   const bool predicts = batch.targets.defined() || options.last_logits || options.retrieval;
-  if (predicts && !config.model_options.output_head) {
-    throw InputError(
-        "output_head: expected a model with an output head, found a model that gives only "
-        "attention and states");
-  }
+  if (predicts) require(Capability::Logits, config, "a model", "output_head");
   if (options.trace && batch.size() != 1) {
     throw InputError("ids: expected batch size 1 for a trace, found " +
                      std::to_string(batch.size()));
@@ -51,9 +58,7 @@ void check_options(const ModelConfig& config, const Batch& batch, const ForwardO
     const std::string reason = cache_refusal(config, options.exit.has_value());
     if (!reason.empty()) throw InputError("keys and values cannot be cached: " + reason);
   }
-  if (options.exit && !config.exits) {
-    throw InputError("exit: expected a model with early exits, found a model without exits");
-  }
+  if (options.exit) require(Capability::Exits, config, "a model", "exit");
   if (options.exit && batch.targets.defined()) {
     throw InputError("exit: expected no targets with a threshold, since losses cover all layers");
   }
@@ -75,6 +80,7 @@ void check_batch(const ModelConfig& config, const Architecture& architecture, co
       return check_ids(batch.ids, "target ids", config.vocabulary);
     }
     check_ids(batch.ids, "ids", config.vocabulary);
+    check_places(batch.ids, config);
     if (batch.types.defined()) check_types(batch, config.embedding.types);
   }
 }

@@ -139,6 +139,9 @@ TEST(BeamSearch, RejectsInvalidOptionsAndStopsOnRequest) {
   options.width = 0;
   EXPECT_THROW(beam_search(checkpoint.model, {1}, options), InputError);
   options.width = 1;
+  Model headless = checkpoint.model;
+  headless.config.model_options.output_head = false;
+  EXPECT_THROW(beam_search(headless, {1}, options), InputError);
   Stop stop;
   stop.request();
   const StopScope scope(stop);
