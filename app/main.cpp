@@ -13,6 +13,7 @@
 #include "app/command/options.h"
 #include "app/command/output.h"
 #include "core/base/error.h"
+#include "core/text/terminal_text.h"
 
 namespace {
 
@@ -20,11 +21,8 @@ constexpr int kFailure = 1;
 constexpr int kUsageError = 2;  // invalid options or input
 constexpr int kStopped = 130;   // as shells report Ctrl-C
 
-int report(int status, std::string message) {
-  for (char& c : message) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  std::fprintf(stderr, "attnscope: %s\n", message.c_str());
+int report(int status, const std::string& message) {
+  std::fprintf(stderr, "attnscope: %s\n", attnscope::terminal_line(message).c_str());
   return status;
 }
 

@@ -7,11 +7,10 @@
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
-#include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 
 namespace attnscope::command {
 namespace {
@@ -28,18 +27,15 @@ void run(const AttendOptions& options) {
   if (!options.spec.empty()) spec = read_file(options.spec);
   check_writable(options.output);
   const BackendProvider provider = backends();
-  const StopScope scope(stop_on_interrupt());
   const AttendResult result = [&] {
     const ProgressLine line("computing");
     return attend(tensors, spec, options.terms, require_backend(provider, choice));
   }();
   if (!result.note.empty()) {
     if (choice == BackendChoice::Gpu) throw InputError("--device gpu: " + result.note);
-    std::fprintf(stderr, "attnscope: ran on the CPU: %s\n", result.note.c_str());
+    print_note("ran on the CPU: " + result.note);
   }
-  for (const std::string& remark : result.remarks) {
-    std::fprintf(stderr, "attnscope: %s\n", remark.c_str());
-  }
+  for (const std::string& remark : result.remarks) print_note(remark);
   write_safetensors(options.output, result.out);
 }
 

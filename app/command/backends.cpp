@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "app/command/output.h"
 #include "app/gpu/provider.h"
 #include "core/base/error.h"
 
@@ -17,7 +18,7 @@ Backend& require_backend(const BackendProvider& provider, BackendChoice choice) 
     throw InputError("--device " + std::string(to_string(choice)) + ": " + offer.note);
   }
   if (!offer.note.empty()) {
-    std::fprintf(stderr, "attnscope: running on the CPU: %s\n", offer.note.c_str());
+    print_note("running on the CPU: " + offer.note);
   }
   return *offer.backend;
 }

@@ -9,7 +9,7 @@
 
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
 #include "core/base/error.h"
@@ -72,8 +72,7 @@ void run(const CalibrateOptions& options) {
   std::vector<std::string> files = options.files;
   if (files.empty()) {
     files.push_back(sample_calibration_text().string());
-    std::fprintf(stderr, "note: no text given; calibrating on the sample %s\n",
-                 files.front().c_str());
+    print_note("no text given; calibrating on the sample " + files.front());
   }
   if (!options.output.empty()) {
     if (!is_csv(options.output)) check_picture_name(options.output);
@@ -93,7 +92,6 @@ void run(const CalibrateOptions& options) {
   request.length = options.length;
   request.max_windows = options.windows;
   request.thresholds = CalibrationRequest::descending_thresholds(options.steps);
-  const StopScope scope(stop_on_interrupt());
   constexpr std::size_t kSteps = 1000;
   const auto print_step = print_progress("calibrating");
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
@@ -104,7 +102,7 @@ void run(const CalibrateOptions& options) {
                 });
   if (!options.output.empty()) write(options, calibration);
   for (const std::string& name : checkpoint.model.untrained) {
-    std::fprintf(stderr, "note: untrained: %s\n", name.c_str());
+    print_note("untrained: " + name);
   }
   print_table(calibration);
   std::printf("%s\n", summary(calibration).c_str());

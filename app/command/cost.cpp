@@ -10,7 +10,6 @@
 
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
@@ -114,7 +113,7 @@ void write(const CostOptions& options, const CostCurves& curves, const CostPlotO
   if (!is_picture(options.output)) {
     const std::string csv = to_csv(curves);
     if (options.output.empty() || options.output == "-") {
-      std::fputs(csv.c_str(), stdout);
+      print(csv);
       flush_output();
     } else {
       write_file(options.output, csv);
@@ -144,7 +143,6 @@ void run(const CostOptions& options) {
   const bool plots_counts_only = plot.quantity == CostQuantity::Operations ||
                                  (plot.quantity == CostQuantity::Bytes && !plot.measured);
   request.measured = !plots_counts_only;
-  const StopScope scope(stop_on_interrupt());
   constexpr std::size_t kSteps = 1000;
   const auto print_step = print_progress("measuring");
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
@@ -158,8 +156,8 @@ void run(const CostOptions& options) {
   for (const CostSeries& series : curves.series) {
     for (const CostPoint& point : series.points) {
       if (point.missing.empty()) continue;
-      std::fprintf(stderr, "note: %s at %td tokens: %s\n", series.variant.choice.id.c_str(),
-                   point.length, point.missing.c_str());
+      print_note(series.variant.choice.id + " at " + std::to_string(point.length) +
+                 " tokens: " + point.missing);
     }
   }
   if (curves.stopped) throw Stopped();

@@ -6,12 +6,10 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
-#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 
 namespace attnscope::command {
@@ -53,7 +51,6 @@ void build_datastore(const DatastoreOptions& options) {
   check_writable(options.output);
   const BackendProvider provider = backends();
   Backend& backend = require_backend(provider, backend_choice(options.backend));
-  const StopScope scope(stop_on_interrupt());
   const auto report = print_progress("storing");
   const Store store =
       make_store(checkpoint.model, read_texts(options, checkpoint), backend,

@@ -63,8 +63,7 @@ std::shared_ptr<const Checkpoint> evaluated_model(const EvaluateOptions& options
   auto checkpoint = std::make_shared<Checkpoint>(*stored);
   checkpoint->model = effective_model(stored->model, spec, stored->model.config.context);
   if (!checkpoint->model.untrained.empty()) {
-    std::fprintf(stderr, "note: not trained: %s\n",
-                 weight_groups(checkpoint->model.untrained).c_str());
+    print_note("not trained: " + weight_groups(checkpoint->model.untrained));
   }
   return checkpoint;
 }

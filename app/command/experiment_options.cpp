@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <tuple>
 
 #include "app/command/choice_text.h"
 #include "app/command/group_text.h"
+#include "app/command/output.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/file_beginning.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/model_store.h"
@@ -213,10 +214,8 @@ RetrievalChoice retrieval_from_text(const std::string& text) {
 bool contains_tensors(const std::filesystem::path& file) {
   if (is_tensor_file(file)) return true;
   if (!is_image_file(file)) return false;
-  std::ifstream bytes(file, std::ios::binary);
-  std::string signature(8, ' ');
-  bytes.read(signature.data(), static_cast<std::streamsize>(signature.size()));
-  return !is_png(signature) || !has_session(file);
+  constexpr std::size_t kSignature = 8;  // bytes
+  return !is_png(read_beginning(file, kSignature)) || !has_session(file);
 }
 
 namespace {
@@ -371,7 +370,7 @@ void ExperimentOptions::report_sample(const RunSpec& spec) const {
   if (!uses_sample()) return;
   const Sample* sample = current_sample(spec);
   if (sample == nullptr) return;
-  std::fprintf(stderr, "note: no input given; using the sample “%s”\n", sample->title.c_str());
+  print_note("no input given; using the sample “" + sample->title + "”");
 }
 
 Session ExperimentOptions::session() const {

@@ -32,7 +32,7 @@ void TokenPrinter::finish() {
 }
 
 void TokenPrinter::print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  command::print(text);
   flush_output();
 }
 

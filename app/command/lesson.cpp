@@ -8,11 +8,10 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/html_page.h"
-#include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
@@ -30,10 +29,10 @@ std::string check_mark(const ClaimCheck& result) {
 }
 
 void print_step(std::size_t number, const LessonStep& step, const std::vector<ClaimCheck>& checks) {
-  std::printf("\n%zu. %s\n%s\n", number, step.title.c_str(), step.text.c_str());
+  print("\n" + std::to_string(number) + ". " + step.title + "\n" + step.text + "\n");
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    std::printf("  %s %s  %s\n", check_mark(checks[i]).c_str(), step.claims[i].text.c_str(),
-                to_string(measured_text(step.claims[i], checks[i])).c_str());
+    print("  " + check_mark(checks[i]) + " " + step.claims[i].text + "  " +
+          to_string(measured_text(step.claims[i], checks[i])) + "\n");
   }
 }
 
@@ -53,10 +52,8 @@ std::string handout_section(const LessonStep& step, const std::vector<ClaimCheck
 
 void run(const LessonOptions& options) {
   const Lesson lesson = find_lesson(options.lesson);
-  if (!options.folder.empty()) make_folder(options.folder);
-  std::printf("%s\n%s\n", lesson.title.c_str(), lesson.summary.c_str());
+  print(lesson.title + "\n" + lesson.summary + "\n");
   ExperimentRun runner(backends());
-  const StopScope scope(stop_on_interrupt());
   std::string sections;
   int failures = 0;
   for (std::size_t number = 0; number < lesson.steps.size(); ++number) {
@@ -74,6 +71,7 @@ void run(const LessonOptions& options) {
     line.reset();
     print_step(number + 1, step, checks);
     if (options.folder.empty()) continue;
+    make_folder(options.folder);  // after the run, so that a failed run leaves no empty folder
     const std::string picture = "step-" + std::to_string(number + 1) + ".png";
     write_view(options.folder / picture, *traces.trace, step.session, PictureOptions(),
                traces.findings);
@@ -83,7 +81,7 @@ void run(const LessonOptions& options) {
     write_html_page(options.folder / "index.html", lesson.title,
                     "<p>" + markup(lesson.summary) + "</p>\n" + sections + "<p>After " +
                         markup(lesson.source) + "</p>\n");
-    std::printf("\nHandout: %s\n", (options.folder / "index.html").c_str());
+    print("\nHandout: " + (options.folder / "index.html").string() + "\n");
   }
   if (failures > 0) {
     throw WorkError(std::to_string(failures) + (failures == 1 ? " claim does" : " claims do") +

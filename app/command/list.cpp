@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "app/command/commands.h"
+#include "app/command/output.h"
 #include "core/attention/variant.h"
 #include "core/base/json.h"
 #include "core/checkpoint/card.h"
@@ -284,7 +285,7 @@ void run(const ListOptions& options) {
     is_first = false;
   }
   if (options.as_json) out << object.dump(2) << '\n';
-  std::fputs(out.str().c_str(), stdout);
+  print(out.str());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "app/command/commands.h"
 #include "app/command/completion.h"
+#include "app/command/output.h"
 #include "core/base/file.h"
 
 namespace attnscope::command {
@@ -94,7 +95,7 @@ struct PageOptions {
 
 void print_page(const std::string& text, const std::filesystem::path& output) {
   if (output.empty()) {
-    std::fputs(text.c_str(), stdout);
+    print(text);
   } else {
     write_file(output, text);
   }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "app/command/error_text.h"
+#include "app/command/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/near_match.h"
 
@@ -207,6 +208,13 @@ Option Command::add(const std::string& names, std::function<void(const std::stri
 }
 
 void Command::action(std::function<void()> action) {
+  app_->callback([action = std::move(action)] {
+    const StopScope scope(stop_on_interrupt());
+    action();
+  });
+}
+
+void Command::uninterrupted_action(std::function<void()> action) {
   app_->callback(std::move(action));
 }
 

@@ -74,7 +74,10 @@ class Command {
              const std::string& help);
 
   Command subcommand(const std::string& name, const std::string& help);
-  void action(std::function<void()> action);  // called after all values are parsed
+  // `action` is called after all values are parsed. Ctrl-C stops it (core/base/stop.h).
+  void action(std::function<void()> action);
+  // Like action(), but a signal ends the program at once.
+  void uninterrupted_action(std::function<void()> action);
 
   bool is_given(const std::string& name) const;  // false for unknown options
   Option option(const std::string& name) const;

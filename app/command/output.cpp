@@ -8,6 +8,8 @@
 #include <cstring>
 #include <iostream>
 
+#include "core/text/terminal_text.h"
+
 namespace attnscope::command {
 namespace {
 
@@ -25,6 +27,17 @@ void flush_output() {
   if (flush_status == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
   if (has_no_reader(STDOUT_FILENO)) throw OutputClosed();
   throw WorkError("standard output cannot be written" + reason);
+}
+
+void print(std::string_view text) {
+  static const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const std::string shown = is_terminal ? terminal_text(text) : std::string();
+  if (is_terminal) text = shown;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_note(std::string_view text) {
+  std::fprintf(stderr, "note: %s\n", terminal_line(text).c_str());
 }
 
 }  // namespace attnscope::command

@@ -1,5 +1,9 @@
-// Standard output of the commands.
+// Output of the commands. Text from files and models reaches a terminal only through these
+// functions, which remove control sequences (core/text/terminal_text.h).
 #pragma once
+
+#include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 
@@ -13,5 +17,11 @@ struct OutputClosed : WorkError {
 // Flushes stdout. Throws OutputClosed after the reader has closed it, and WorkError on other
 // errors. Call before printing to stderr, so that a failure is reported in one line.
 void flush_output();
+
+// Writes text to stdout: bytes unchanged into files and pipes, terminal_text() on a terminal.
+void print(std::string_view text);
+
+// Writes "note: TEXT" to stderr, in one line.
+void print_note(std::string_view text);
 
 }  // namespace attnscope::command

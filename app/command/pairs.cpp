@@ -6,11 +6,9 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/figure/plain_text.h"
@@ -55,7 +53,6 @@ void run(const PairsOptions& options) {
   const bool to_stdout = options.output.empty() || options.output == "-";
   if (!to_stdout) check_writable(options.output);
   ExperimentRun runner(backends());
-  const StopScope scope(stop_on_interrupt());
   std::optional<ProgressLine> line(runner);
   std::shared_ptr<const Trace> trace;
   with_offer(session, [&] { trace = runner.run(session.run); });
@@ -65,13 +62,13 @@ void run(const PairsOptions& options) {
   line.reset();
   const std::string csv = to_csv(pairs, trace->parts);
   if (to_stdout) {
-    std::fputs(csv.c_str(), stdout);
+    print(csv);
     flush_output();
   } else {
     write_file(options.output, csv);
   }
-  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-  for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : notes) print_note(note);
+  for (const std::string& note : trace->notes) print_note(note);
 }
 
 }  // namespace

@@ -13,12 +13,11 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
@@ -97,7 +96,7 @@ void select_salient_pair(Index rank, ExperimentRun& runner, Session& session) {
                      ", the number of salient pairs in the run, found " + std::to_string(rank));
   }
   point_at(pairs.back(), trace->parts, session.view);
-  std::fprintf(stderr, "note: %s\n", sentence(pairs.back()).c_str());
+  print_note(sentence(pairs.back()));
 }
 
 void run(const RenderOptions& options) {
@@ -116,7 +115,6 @@ void run(const RenderOptions& options) {
   options.compare.apply(session, options.experiment.compatible(), notes);
   check_writable(options.output);
   ExperimentRun runner(backends());
-  const StopScope scope(stop_on_interrupt());  // Ctrl-C stops drawing and writing, too
   if (options.salient > 0) select_salient_pair(options.salient, runner, session);
   const std::vector<FindingRequest> requests = required_findings(session);
   Traces traces;
@@ -135,13 +133,13 @@ void run(const RenderOptions& options) {
   release_cached_storage();  // the run's freed blocks; drawing needs blocks of other sizes
   write(output_target, session, traces, runner);
   options.experiment.report_sample(session.run);
-  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : notes) print_note(note);
   for (const std::string& note : traces.trace->notes) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
+    print_note(note);
   }
   if (traces.reference() == nullptr || !session.b) return;
   for (const std::string& note : traces.reference()->notes) {
-    std::fprintf(stderr, "note: B: %s\n", note.c_str());
+    print_note("B: " + note);
   }
 }
 
@@ -159,7 +157,8 @@ void add_render(Command program) {
   options->size.add_parts_to(command);
   command
       .add("-o,--output", options->output,
-           "Output file for the picture or its numbers, with the extension " + still_endings())
+           "Output file for the picture or its numbers, with the extension " + still_endings() +
+               ". Contains the session, unless --no-session")
       .required();
   command
       .add("--salient,--striking", options->salient,

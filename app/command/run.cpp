@@ -7,11 +7,10 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 #include "core/experiment/trace_file.h"
 #include "core/model/config.h"
 
@@ -42,7 +41,6 @@ void run(const RunOptions& options) {
   if (options.losses && session.run.exit) {
     throw InputError("--losses: expected no --exit, since losses use all layers");
   }
-  const StopScope scope(stop_on_interrupt());  // Ctrl-C stops writing, too
   std::shared_ptr<const Trace> trace;
   with_offer(session, [&] {
     const ProgressLine line(runner);
@@ -52,9 +50,9 @@ void run(const RunOptions& options) {
   check_target(session, *trace);
   write_safetensors(options.output, trace_file(*trace));
   if (const std::string note = omitted_attention_note(*trace); !note.empty()) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
+    print_note(note);
   }
-  for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : trace->notes) print_note(note);
 }
 
 }  // namespace

@@ -6,13 +6,11 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
-#include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/head_table.h"
 #include "core/experiment/imported_tensors.h"
@@ -40,7 +38,6 @@ HeadTable measure(const StatisticsOptions& options, std::vector<std::string>& no
   session.view.words = options.words;
   options.tensors.apply(options.file, session.run);
   ExperimentRun runner(backends());
-  const StopScope scope(stop_on_interrupt());
   RequestedChoices requested = options.choices.requested();
   if (is_tensor_file(options.file)) {
     options.compatible.apply(session, requested, notes);
@@ -66,12 +63,12 @@ void run(const StatisticsOptions& options) {
   std::vector<std::string> notes;
   const HeadTable table = measure(options, notes);
   if (to_stdout) {
-    std::fputs(to_csv(table).c_str(), stdout);
+    print(to_csv(table));
     flush_output();
   } else {
     write_file(options.output, to_csv(table));
   }
-  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : notes) print_note(note);
   const std::string summary = count_text(static_cast<long long>(table.rows.size()), "head") +
                               " over " + count_text(table.tokens, table.words ? "word" : "token") +
                               " of " + count_text(table.texts, "text");

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "core/text/terminal_text.h"
+
 namespace attnscope::command {
 namespace {
 
@@ -16,7 +18,8 @@ std::function<void(std::size_t, std::size_t)> print_progress(const std::string& 
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   const auto printed_percent = std::make_shared<int>(-1);
   const auto start = std::chrono::steady_clock::now();
-  return [label, is_terminal, printed_percent, start](std::size_t completed, std::size_t total) {
+  return [label = terminal_line(label), is_terminal, printed_percent, start](std::size_t completed,
+                                                                             std::size_t total) {
     const bool is_early = std::chrono::steady_clock::now() - start < kSilentTime;
     if (total == 0 || (is_early && *printed_percent < 0)) return;
     const int percent =
@@ -60,7 +63,7 @@ void ProgressLine::print() {
     wait = kTick;
     const Progress::Snapshot current = progress_->snapshot();
     if (current.stage.empty()) continue;
-    std::string line = current.stage;
+    std::string line = terminal_line(current.stage);
     if (current.share > 0 && current.share < 1) {
       line += ", " + std::to_string(static_cast<int>(100 * current.share)) + "%";
     }

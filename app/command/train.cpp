@@ -9,7 +9,6 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/group_text.h"
-#include "app/command/interrupt.h"
 #include "app/command/output.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -268,10 +267,7 @@ class TrainingProgressLine {
 
 TrainingResult train_with_progress(const TrainOptions& options) {
   const TrainingPlan plan = make_plan(options);
-  const StopScope scope(stop_on_interrupt());
-  const auto notify = [](const std::string& note) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
-  };
+  const auto notify = [](const std::string& note) { print_note(note); };
   if (options.quiet) return train(plan, {}, notify);
   TrainingProgressLine line;
   return train(
@@ -291,7 +287,7 @@ void train_command(const TrainOptions& options) {
   if (!before.empty()) std::printf(" (before: %s)", before.c_str());
   std::printf("\n");
   flush_output();
-  for (const std::string& note : result.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : result.notes) print_note(note);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ void add_window_command(Command program, const std::shared_ptr<WindowArguments>&
               "File to open: a picture, session, lesson, text, tensors, pixels, trajectory or "
               "model folder");
   add_start_options(command, args);
-  command.action([program, args] { open_window(program, *args); });
+  command.uninterrupted_action([program, args] { open_window(program, *args); });
 }
 
 // Command `open`; window options are accepted before and after it.
@@ -132,7 +132,7 @@ void add_open_command(Command program, const std::shared_ptr<WindowArguments>& a
   args->views.push_back(std::make_shared<ViewOptions>());
   args->views.back()->add_to(command);
   add_appearance_options(command, *args);
-  command.action([program, args, tensors] {
+  command.uninterrupted_action([program, args, tensors] {
     RunSpec spec;
     tensors->apply(args->options.open->string(), spec);
     args->options.tokens = spec.tensors.tokens;
@@ -151,7 +151,7 @@ void add_window(Command program) {
   program.flag(
       "--measure", args->options.measure,
       "Print the frame times of each view when idle, during runs and while panning, then exit");
-  program.action([program, args] {
+  program.uninterrupted_action([program, args] {
     if (!program.has_parsed_subcommand()) open_window(program, *args);
   });
 }

@@ -24,6 +24,7 @@
 #include "app/window/variant_selection.h"
 #include "app/window/widgets/text_field.h"
 #include "core/base/error.h"
+#include "core/text/terminal_text.h"
 #include "core/view/session_file.h"
 
 namespace attnscope::window {
@@ -508,7 +509,7 @@ void App::close() {
     autosave_.finish();
   } catch (const std::exception& e) {
     // The window no longer exists; the autosave remains and is offered at the next start.
-    std::fprintf(stderr, "attnscope: %s\n", e.what());
+    std::fprintf(stderr, "attnscope: %s\n", terminal_line(e.what()).c_str());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/text/terminal_text.h"
 
 namespace attnscope::window {
 
@@ -17,7 +18,7 @@ void ShutdownWatchdog::begin(std::string unfinished_file) {
     remove_unfinished_files();
     if (!unfinished_file.empty()) {
       std::fprintf(stderr, "attnscope: %s: not written: the window was closed\n",
-                   unfinished_file.c_str());
+                   terminal_line(unfinished_file).c_str());
     }
     std::fflush(nullptr);
     std::_Exit(unfinished_file.empty() ? 0 : 1);
