@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 // Readers that a target calls indirectly, or that never receive external bytes.
 const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_file", "returns the bytes unchanged"},
+    {"read_beginning", "returns the bytes unchanged"},
     {"read_model_options", "within the target config"},
     {"structure_from_json", "within the targets config and session"},
     {"choice_from_json", "within the targets config, session and options"},
@@ -66,6 +67,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
 const std::map<std::string, std::string> kByteSources{
     {"app/window/widgets/fonts.cpp", "installed fonts, which FreeType and the atlas read"},
     {"core/base/file.cpp", "read_file"},
+    {"core/base/file_beginning.cpp", "read_beginning"},
     {"core/base/folder_lock.cpp", "a lock that is never read"},
     {"core/base/processors.cpp", "limits written by the kernel"},
     {"app/window/jobs/autosave.cpp", "program names written by the kernel"},
