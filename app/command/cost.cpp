@@ -10,6 +10,7 @@
 
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
+#include "app/command/length_list.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
@@ -70,24 +71,6 @@ std::vector<CostVariant> parse_variants(const std::vector<std::string>& texts) {
   return result.empty() ? default_cost_variants() : result;
 }
 
-// Parses "100,300,900", or "128..8192" as 128, 256, ..., 8192.
-std::vector<Index> parse_lengths(const std::string& text) {
-  const std::size_t dots = text.find("..");
-  const bool is_range = dots != std::string::npos;
-  std::string comma_separated = text;
-  if (is_range) comma_separated.replace(dots, 2, ",");
-  const std::optional<std::vector<std::int32_t>> numbers = numbers_from_text(comma_separated, 1);
-  if (numbers && !is_range) return {numbers->begin(), numbers->end()};
-  if (numbers && numbers->size() == 2) {
-    const std::vector<Index> lengths = doubling_lengths((*numbers)[0], (*numbers)[1]);
-    if (!lengths.empty()) return lengths;
-  }
-  throw InputError(
-      "--lengths: expected lengths of at least 1, FIRST..LAST in ascending order or a list such as "
-      "\"100,300,900\", found \"" +
-      text + "\"");
-}
-
 bool is_picture(const std::filesystem::path& path) {
   return path.extension() != ".csv" && path != "-" && !path.empty();
 }
@@ -134,7 +117,7 @@ void run(const CostOptions& options) {
   const CostPlotOptions plot = plot_options(options);
   CostRequest request;
   request.variants = parse_variants(options.variants);
-  request.lengths = parse_lengths(options.lengths);
+  request.lengths = lengths_from_text(options.lengths);
   request.heads = options.heads;
   request.head_size = options.head_size;
   request.causal = options.causal;

@@ -1,12 +1,14 @@
 // attnscope evaluate: evaluates a model on texts, targets, images or actions.
 #include "core/training/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
+#include "app/command/length_list.h"
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
@@ -18,9 +20,11 @@
 #include "core/figure/plain_text.h"
 #include "core/figure/render.h"
 #include "core/model/capability.h"
+#include "core/training/extrapolation_figure.h"
 #include "core/training/length_figure.h"
 #include "core/training/ngram.h"
 #include "core/training/repeat.h"
+#include "core/training/returns.h"
 #include "core/training/start_model.h"
 #include "core/training/task.h"
 
@@ -39,7 +43,8 @@ struct EvaluateOptions {
   double exit = 1;
   bool exits = false;
   bool repeat = false;
-  bool by_length = false;
+  bool by_length = false, returns = false;
+  std::string lengths;                // list of window lengths; empty: one length
   std::vector<std::string> compared;  // further models by length
   std::string output, retrieval;
   ChoiceOptions choices;
@@ -165,29 +170,101 @@ TallyByLength tally_by_length(const Checkpoint& checkpoint, const EvaluateOption
   return tallies;
 }
 
-// Prints exact matches by source length, and writes them to the output file, if any.
-void evaluate_by_length(const EvaluateOptions& options) {
-  const bool is_csv = options.output.ends_with(".csv");
-  if (!options.output.empty()) {
-    if (!is_csv) check_picture_name(options.output);
-    check_writable(options.output);
+using Checkpoints = std::vector<std::shared_ptr<const Checkpoint>>;
+
+// The model and those it is compared with.
+Checkpoints compared_models(std::shared_ptr<const Checkpoint> model,
+                            const EvaluateOptions& options) {
+  Checkpoints models{std::move(model)};
+  for (const std::string& name : options.compared) {
+    models.push_back(evaluated_model(options, name));
   }
+  return models;
+}
+
+// Throws InputError if the output file has an unknown extension or cannot be written.
+void check_output(const EvaluateOptions& options, const std::vector<std::string>& tables) {
+  if (options.output.empty()) return;
+  const bool is_table =
+      std::ranges::any_of(tables, [&](const auto& t) { return options.output.ends_with(t); });
+  if (!is_table) check_picture_name(options.output);
+  check_writable(options.output);
+}
+
+// Writes curves as a picture. draw: (width, height, theme, text measure) -> display list.
+void write_curves(const EvaluateOptions& options, const char* title, const auto& draw) {
+  const PictureOptions size = options.size.options();
+  const double height = size.height > 0 ? size.height : size.width * 0.6;
+  const Theme& theme = size.dark ? Theme::dark() : Theme::light();
+  DisplayList list = draw(size.width, height, theme, file_text_measure());
+  if (size.transparent) list.background.a = 0;
+  write_picture(options.output, list, size.scale, {{"Title", title}});
+}
+
+// Prints exact matches by source length, and writes them to the output file, if any.
+void evaluate_by_length(const Checkpoints& checkpoints, const EvaluateOptions& options) {
+  check_output(options, {".csv"});
   std::vector<ModelTallies> models;
-  std::vector<std::string> names{options.model};
-  names.insert(names.end(), options.compared.begin(), options.compared.end());
-  for (const std::string& name : names) {
-    const auto checkpoint = evaluated_model(options, name);
+  for (const auto& checkpoint : checkpoints) {
     models.push_back({checkpoint->name, tally_by_length(*checkpoint, options)});
   }
   print(to_table(models));
   if (options.output.empty()) return;
-  if (is_csv) return write_file(options.output, to_csv(models));
-  const PictureOptions size = options.size.options();
-  const double height = size.height > 0 ? size.height : size.width * 0.6;
-  const Theme& theme = size.dark ? Theme::dark() : Theme::light();
-  DisplayList list = length_picture(models, size.width, height, theme, file_text_measure());
-  if (size.transparent) list.background.a = 0;
-  write_picture(options.output, list, size.scale, {{"Title", "exact matches by source length"}});
+  if (options.output.ends_with(".csv")) return write_file(options.output, to_csv(models));
+  write_curves(options, "exact matches by source length",
+               [&](auto&&... size) { return length_picture(models, size...); });
+}
+
+void write_lengths(const EvaluateOptions& options, const LengthCurves& curves) {
+  print(to_table(curves));
+  if (options.output.empty()) return;
+  if (options.output.ends_with(".csv")) return write_file(options.output, to_csv(curves));
+  if (options.output.ends_with(".json")) {
+    return write_file(options.output, to_json(curves).dump(2) + "\n");
+  }
+  write_curves(options, "bits per byte by window length",
+               [&](auto&&... size) { return extrapolation_picture(curves, size...); });
+}
+
+// Prints bits per byte by window length, and writes them to the output file, if any.
+void evaluate_by_window(const Checkpoints& checkpoints, const EvaluateOptions& options) {
+  check_output(options, {".csv", ".json"});
+  std::vector<std::string> texts;
+  for (const std::string& file : options.files) texts.push_back(read_file(file));
+  constexpr std::size_t kSteps = 1000;
+  const auto print_step = print_progress("evaluating");
+  const LengthCurves curves =
+      evaluate_lengths(checkpoints, texts, lengths_from_text(options.lengths),
+                       settings_of(options).exit, [&](const LengthCurves&, double fraction) {
+                         print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
+                       });
+  {
+    const UninterruptedScope writing;  // writes the results of an interrupted evaluation, too
+    write_lengths(options, curves);
+    flush_output();
+  }
+  for (const LengthSeries& series : curves.series) {
+    for (const LengthPoint& point : series.points) {
+      if (point.missing.empty()) continue;
+      print_note(series.model + " at " + std::to_string(point.length) +
+                 " tokens: " + point.missing);
+    }
+  }
+  if (curves.stopped) throw Stopped();
+}
+
+// Prints achieved returns of trajectory models, and writes them to the output file, if any.
+void evaluate_returns(const Checkpoints& checkpoints, const EvaluateOptions& options) {
+  check_output(options, {".csv"});
+  const ReturnCurves curves = [&] {
+    const ProgressLine line("acting for every return");
+    return return_curves(checkpoints);
+  }();
+  print(to_table(curves));
+  if (options.output.empty()) return;
+  if (options.output.ends_with(".csv")) return write_file(options.output, to_csv(curves));
+  write_curves(options, "achieved return by requested return",
+               [&](auto&&... size) { return returns_picture(curves, size...); });
 }
 
 void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& options) {
@@ -230,34 +307,60 @@ void evaluate_pairs(const EvaluateOptions& options) {
   if (!shortfalls.empty()) throw WorkError(options.model + ": " + shortfalls);
 }
 
-void evaluate_command(const EvaluateOptions& options) {
+// Throws InputError for options that exclude each other or lack something to evaluate.
+void check_options(const EvaluateOptions& options) {
   if (options.files.empty() && !options.ngram_text.empty()) {
     throw InputError(
         "--ngram-text: expected text files to evaluate on (FILE after the option), found none");
   }
-  if (options.files.empty() && !options.repeat && options.task.empty() && options.pairs.empty()) {
+  if (options.files.empty() && !options.repeat && options.task.empty() && options.pairs.empty() &&
+      !options.returns) {
     throw InputError(
         "evaluate: expected files (texts, translations, images, tables or trajectories), --task, "
-        "--repeat or --pairs, found none");
+        "--returns, --repeat or --pairs, found none");
   }
-  if (!options.by_length && (!options.compared.empty() || !options.output.empty())) {
-    throw InputError("--compare-model and --output: expected --by-length, found none");
+  const bool by_window = !options.lengths.empty();
+  const bool has_curves = options.by_length || by_window || options.returns;
+  if (!has_curves && (!options.compared.empty() || !options.output.empty())) {
+    throw InputError(
+        "--compare-model and --output: expected --by-length, --lengths or --returns, found none");
+  }
+  if (options.returns &&
+      (options.by_length || by_window || options.repeat || options.exits ||
+       !options.files.empty() || !options.task.empty() || !options.pairs.empty())) {
+    throw InputError(
+        "--returns: expected a trajectory model alone, without files and other scores");
   }
   if (options.by_length && (options.repeat || !options.pairs.empty())) {
     throw InputError("--by-length: expected files or --task, found --repeat or --pairs");
   }
-  if (!options.retrieval.empty() && (options.files.empty() || options.by_length)) {
+  if (by_window &&
+      (options.files.empty() || options.by_length || options.repeat || options.length > 0 ||
+       !options.task.empty() || !options.pairs.empty() || !options.ngram_text.empty())) {
+    throw InputError(
+        "--lengths: expected text files, without --length, --by-length, --task, --repeat, --pairs "
+        "and --ngram-text");
+  }
+  if (!options.retrieval.empty() && (options.files.empty() || has_curves)) {
     throw InputError("--retrieval: expected text files to evaluate on, found none");
   }
+}
+
+void evaluate_command(const EvaluateOptions& options) {
+  check_options(options);
   const auto shared_checkpoint = evaluated_model(options, options.model);
   const Checkpoint& checkpoint = *shared_checkpoint;
   const ModelConfig& config = checkpoint.model.config;
   const bool scores_attention_only =
-      options.files.empty() && options.task.empty() && !options.repeat;
+      options.files.empty() && options.task.empty() && !options.repeat && !options.returns;
   if (!scores_attention_only) require(Capability::Logits, config, checkpoint.name, "model");
   if (options.exits) require(Capability::Exits, config, checkpoint.name, "--exit");
-  if (options.by_length) {
-    evaluate_by_length(options);
+  if (options.returns) {
+    evaluate_returns(compared_models(shared_checkpoint, options), options);
+  } else if (!options.lengths.empty()) {
+    evaluate_by_window(compared_models(shared_checkpoint, options), options);
+  } else if (options.by_length) {
+    evaluate_by_length(compared_models(shared_checkpoint, options), options);
   } else {
     if (!options.files.empty()) evaluate_files(checkpoint, options);
     if (!options.task.empty()) evaluate_task(checkpoint, options);
@@ -293,6 +396,10 @@ void add_evaluate(Command program) {
   command.add("--retrieval", options->retrieval,
               "Retrieval augmentation of texts: knn,store=FILE,k=8,lambda=0.25,temperature=1 or "
               "spalm,store=FILE,k=8");
+  command.add("--lengths", options->lengths,
+              "Evaluate text files with windows of several lengths: FIRST..LAST in powers of two, "
+              "or a list: 64,128,256. Reports bits per byte by length, also beyond the length of "
+              "training");
   command.add("--exit", options->exit, "Early-exit confidence threshold; for models with exits")
       .from_to(0.0, 1.0);
   std::string generated_tasks;
@@ -306,11 +413,15 @@ void add_evaluate(Command program) {
                "numbers, copy");
   command
       .add("--compare-model", options->compared,
-           "Further model whose exact matches by length are reported; repeatable")
+           "Further model for --by-length, --lengths or --returns; repeatable")
       .one_each();
+  command.flag("--returns", options->returns,
+               "Report the achieved return by requested return of trajectory models on the grid: "
+               "with all earlier steps, with the last step alone, and of behaviour cloning");
   options->size.add_to(command);
   command.add("-o,--output", options->output,
-              "Output file of --by-length: a figure (.png, .svg, .pdf) or all numbers (.csv)");
+              "Output file of --by-length, --lengths or --returns: a figure of curves (.png, .svg, "
+              ".pdf) or all numbers (.csv; for --lengths also .json)");
   command.flag(
       "--repeat", options->repeat,
       "Evaluate on repeated random tokens: loss (nats per token) and accuracy of the repetition");

@@ -12,6 +12,7 @@
 #include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/figure/plain_text.h"
+#include "core/figure/text_table.h"
 #include "core/view/export/view_data.h"
 
 namespace attnscope::command {

@@ -74,6 +74,15 @@ void App::write_report() {
                                       ? state_.dialogs.calibration.calibration->points.size()
                                       : 0;
   }
+  if (state_.dialogs.extrapolation.open) {
+    Index points = 0;
+    for (const LengthSeries& series : state_.dialogs.extrapolation.curves.series) {
+      points += static_cast<Index>(series.points.size());
+    }
+    facts["lengths_points"] = points;
+    facts["lengths_is_running"] = state_.dialogs.extrapolation.task != nullptr;
+    facts["lengths_problem"] = state_.dialogs.extrapolation.problem;
+  }
   facts["notices"] = Json::array();
   for (const Notice& notice : state_.notices) facts["notices"].push_back(notice.text);
   ui_.report.write(std::move(facts));

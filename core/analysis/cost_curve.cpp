@@ -13,6 +13,7 @@
 #include "core/base/random.h"
 #include "core/base/stop.h"
 #include "core/figure/plain_text.h"
+#include "core/figure/text_table.h"
 #include "core/tensor/storage.h"
 
 namespace attnscope {
@@ -319,13 +320,6 @@ std::string csv_number(double number) {
   return std::isfinite(number) ? general(number, 8) : "";
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
-}
-
 }  // namespace
 
 double seconds_by_formula(const CostCurves& curves, const CostPoint& point) {
@@ -408,13 +402,13 @@ std::string to_csv(const CostCurves& curves) {
   for (const CostSeries& series : curves.series) {
     const Variant& v = variant(series.variant.choice.id);
     for (const CostPoint& point : series.points) {
-      csv += v.id + "," + quoted(parameters_text(v, point.values)) + "," +
+      csv += v.id + "," + csv_field(parameters_text(v, point.values)) + "," +
              std::to_string(point.length) + "," + std::to_string(point.tokens);
       for (const double number : {point.operations, point.bytes, point.seconds,
                                   seconds_by_formula(curves, point), point.peak_bytes}) {
         csv += "," + csv_number(number);
       }
-      csv += "," + v.cost.growth.text() + "," + quoted(point.missing) + "\n";
+      csv += "," + v.cost.growth.text() + "," + csv_field(point.missing) + "\n";
     }
   }
   return csv;

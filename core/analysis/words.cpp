@@ -11,6 +11,7 @@
 #include "core/base/parallel.h"
 #include "core/model/config.h"
 #include "core/text/words.h"
+#include "core/trace/tap_names.h"
 
 namespace attnscope {
 
@@ -400,7 +401,9 @@ class Merger {
     words.token_bits = {};
     words.taps.clear();
     words.counts.clear();
-    words.located.clear();
+    std::erase_if(words.located, [](const Located<Tensor>& tap) {
+      return !tap.name.starts_with(kLayerLoss);  // losses have no tokens
+    });
     if (choice_.merged) set_words(words);
     if (choice_.without_special) {
       words.counts[kRemovedTokens] =

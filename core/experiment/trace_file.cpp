@@ -98,7 +98,9 @@ SafetensorsOutput trace_file(const Trace& trace) {
     for (const NamedTensor& tensor : join_attention(trace)) add(tensor, file);
   }
   for (const AttentionTap& tap : trace.attention) add_tap(tap, trace.parts, file);
-  for (const NamedTensor& tensor : join_located(trace)) add(tensor, file);
+  for (const NamedTensor& tensor : join_located(trace)) {
+    if (!tensor.name.starts_with(kLayerLoss)) add(tensor, file);
+  }
   if (trace.logits.defined()) add("logits", trace.logits, file);
   for (const auto& [name, tensor] : trace.taps) add(name, tensor, file);
   for (const auto& [name, tensor] : trace.counts) file.add(name, stored(tensor));

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/model/linear.h"
+#include "core/model/losses.h"
 #include "core/model/residual_connection.h"
 #include "core/model/site.h"
 #include "core/model/weights.h"
@@ -57,6 +59,28 @@ double cosine(const float* a, const float* b, Index count) {
     bb += y * y;
   }
   return aa > 0 && bb > 0 ? product / std::sqrt(aa * bb) : 0;
+}
+
+// The token that `distance` positions after each position of the text has; -1 beyond its end.
+std::vector<std::int32_t> later_tokens(const Trace& trace, Index distance) {
+  std::vector<std::int32_t> ids(trace.tokens.size(), -1);
+  for (std::size_t i = 0; i + static_cast<std::size_t>(distance) < ids.size(); ++i) {
+    ids[i] = trace.tokens[i + static_cast<std::size_t>(distance)].id;
+  }
+  return ids;
+}
+
+// Probability of a target in a row of logits; NaN for target -1. At least 2^-126, the smallest
+// normal float, so that its loss is finite.
+float target_probability(const float* logits, Index vocabulary, std::int32_t target) {
+  if (target < 0 || target >= vocabulary) return NAN;
+  const float best = *std::max_element(logits, logits + vocabulary);
+  double sum = 0;
+  for (Index v = 0; v < vocabulary; ++v) {
+    sum += static_cast<double>(vector_math::exp(logits[v] - best));
+  }
+  const double probability = static_cast<double>(vector_math::exp(logits[target] - best)) / sum;
+  return std::max(static_cast<float>(probability), std::numeric_limits<float>::min());
 }
 
 // Fills entry `index` of `lens` from a row of logits. final_guess: id that the last layer predicts.
@@ -117,6 +141,23 @@ Tensor restore_halted(const Tensor& next, const Tensor& previous, Index step, co
   return state;
 }
 
+// Probabilities of further targets from the last layer's states [L, d]; undefined without any.
+Tensor later_target_probability(const Model& model, const Trace& trace, const Tensor& states) {
+  const Index targets = model.config.auxiliary.future, length = states.dim(0);
+  if (targets == 0) return Tensor();
+  Tensor result({targets, length});
+  const Var final_states = model.config.pre_norm ? apply_norm(model, states, "final_norm") : states;
+  for (Index m = 1; m <= targets; ++m) {
+    const std::vector<std::int32_t> ids = later_tokens(trace, 1 + m);
+    const Tensor logits = linear(model, final_states, later_target_name(m), "").value();
+    for (Index i = 0; i < length; ++i) {
+      result(m - 1, i) = target_probability(logits.data() + i * logits.dim(1), logits.dim(1),
+                                            ids[static_cast<std::size_t>(i)]);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 LogitLens logit_lens(const Model& model, const Trace& trace) {
@@ -125,6 +166,17 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
   const Index width = state_width(model.config), vocabulary = trace.logits.dim(1);
   LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
                  Tensor({layers, length}), Tensor({layers, length})};
+  const bool has_targets =
+      trace.token_bits.defined() && static_cast<Index>(trace.tokens.size()) == length;
+  const std::vector<std::int32_t> targets = later_tokens(trace, 1);
+  if (has_targets) lens.target_probability = Tensor({layers, length});
+  // Evaluates a row of logits of a layer at position i.
+  const auto evaluate = [&](const float* row, std::int32_t final_guess, Index layer, Index i) {
+    evaluate_row(row, vocabulary, final_guess, lens, layer * length + i);
+    if (!has_targets) return;
+    lens.target_probability(layer, i) =
+        target_probability(row, vocabulary, targets[static_cast<std::size_t>(i)]);
+  };
   std::vector<std::int32_t> final_guesses;
   for (Index first = 0; first < length; first += kLogitsRows) {
     const Tensor logits = trace.logits.rows(first, std::min(kLogitsRows, length - first));
@@ -132,7 +184,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
       const float* row = logits.data() + r * vocabulary;
       final_guesses.push_back(
           static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
-      evaluate_row(row, vocabulary, final_guesses.back(), lens, (layers - 1) * length + first + r);
+      evaluate(row, final_guesses.back(), layers - 1, first + r);
     }
   }
   Tensor previous = tap(trace, "embed");
@@ -152,8 +204,8 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
       for (Index r = 0; r < count; ++r) {
         const Index i = first + r;
         if (logits.defined()) {
-          evaluate_row(logits.data() + r * vocabulary, vocabulary,
-                       final_guesses[static_cast<std::size_t>(i)], lens, layer * length + i);
+          evaluate(logits.data() + r * vocabulary, final_guesses[static_cast<std::size_t>(i)],
+                   layer, i);
         }
         lens.saturation(layer, i) = static_cast<float>(
             cosine(state.data() + i * width, previous.data() + i * width, width));
@@ -161,7 +213,24 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
     }
     previous = state;
   }
+  if (has_targets) lens.later_target_probability = later_target_probability(model, trace, previous);
   return lens;
+}
+
+std::vector<double> mean_bits(const Tensor& probability) {
+  std::vector<double> means;
+  for (Index row = 0; row < probability.dim(0); ++row) {
+    double sum = 0;
+    Index count = 0;
+    for (Index i = 0; i < probability.dim(1); ++i) {
+      const auto p = static_cast<double>(probability(row, i));
+      if (std::isnan(p)) continue;
+      sum -= std::log2(p);
+      ++count;
+    }
+    means.push_back(count > 0 ? sum / static_cast<double>(count) : NAN);
+  }
+  return means;
 }
 
 namespace {

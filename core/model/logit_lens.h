@@ -24,7 +24,19 @@ struct LogitLens {
   Tensor margin;                   // highest minus second highest probability (softmax response)
   Tensor final_guess_probability;  // probability, at this layer, of the last layer's guess
   Tensor saturation;               // cosine between input and output state of the layer
+  // Probability of the text's next token. NaN at the last position; undefined if the run has no
+  // next tokens.
+  Tensor target_probability{};
+  // Probability of the token m positions after the next one, m = 1, 2, ...: further targets of a
+  // model that was trained with them (auxiliary losses). NaN beyond the text; may be undefined.
+  Tensor later_target_probability{};  // [further targets, L]
 };
+
+// Mean of −log2 p in bits over the numbers of each row of `probability` [n, L] that are not NaN;
+// NaN for rows without numbers. Of LogitLens::target_probability, these are the losses of
+// intermediate layers and positions, and of later_target_probability those of further targets
+// (Al-Rfou et al., 2018, arXiv:1808.04444).  [n]
+std::vector<double> mean_bits(const Tensor& probability);
 
 // Logits of a layer (from 0), computed from the taps of a run without early exits or recurrence
 // over depth.  [L, vocabulary]

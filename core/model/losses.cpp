@@ -13,10 +13,6 @@ namespace {
 
 constexpr double kAuxiliaryWeight = 0.5;  // weight of auxiliary losses (Al-Rfou et al.)
 
-std::string future_name(Index m) {
-  return "future." + std::to_string(m) + ".weight";
-}
-
 // For each position, the target m positions later; -1 beyond the end.
 IntTensor later_targets(const IntTensor& targets, Index m) {
   const Index length = targets.dim(1);
@@ -28,6 +24,10 @@ IntTensor later_targets(const IntTensor& targets, Index m) {
 }
 
 }  // namespace
+
+std::string later_target_name(Index m) {
+  return "future." + std::to_string(m) + ".weight";
+}
 
 Var language_model_loss(const Var& logits, const IntTensor& targets) {
   return cross_entropy(logits, targets.reshaped({targets.size()}));
@@ -61,7 +61,7 @@ void add_auxiliary_weights(WeightList& list) {
   list.set_owner("");
   const ModelConfig& config = list.config();
   for (Index m = 1; m <= config.auxiliary.future; ++m) {
-    list.matrix(future_name(m), {config.width, config.vocabulary});
+    list.matrix(later_target_name(m), {config.width, config.vocabulary});
   }
 }
 
@@ -84,7 +84,7 @@ void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batc
   const Var final_state = pass.final_norm(states.back(), "");
   Var sum(Tensor::zeros({}));
   for (Index m = 1; m <= config.auxiliary.future; ++m) {
-    const Var logits = pass.linear(final_state, future_name(m), "");
+    const Var logits = pass.linear(final_state, later_target_name(m), "");
     sum = add(sum, language_model_loss(logits, later_targets(batch.targets, m)));
   }
   output.losses.push_back(weighted_loss("future", sum, kAuxiliaryWeight));

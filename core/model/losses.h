@@ -2,6 +2,7 @@
 // section 8).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/model/batch.h"
@@ -15,6 +16,9 @@ struct ModelConfig;
 // Mean negative log-likelihood in nats over positions with a target; 0 without targets.
 // logits: [n, vocabulary]; targets: n ids in any shape, -1: none.
 Var language_model_loss(const Var& logits, const IntTensor& targets);
+
+// Name of the matrix that predicts the target m positions after the next token, m = 1, 2, ...
+std::string later_target_name(Index m);
 
 // Output with these logits and, if the batch has targets, the language model loss.
 Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch);

@@ -1,5 +1,6 @@
 // Pass: attention of a layer, one head group at a time.
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -16,6 +17,7 @@
 #include "core/model/residual_connection.h"
 #include "core/model/rows.h"
 #include "core/model/weights.h"
+#include "core/trace/tap_names.h"
 
 namespace attnscope {
 namespace {
@@ -438,10 +440,16 @@ void Pass::remember(const Site& site, const HeadRange& range, const OperationInp
   segment.input = values_of(input);
   segment.attention = result.attention;
   segment.project = [&](const Var& rows) { return project_rows(site, range, rows, true); };
+  std::map<std::string, float> losses;
   segment.add_loss = [&](const std::string& name, const Var& value) {
     add_loss(name, value, input.variant.values.real(name));
+    losses[name] += value.value()[0];
   };
   v.memory.remember(segment, stored_rows(*memory_, site, site.address.group));
+  if (!recorder_.on() || options_.cache) return;
+  for (const auto& [name, value] : losses) {
+    recorder_.located_rows(kLayerLoss + name, site.address, Tensor::from({1, 1}, {value}));
+  }
 }
 
 Var Pass::plain_attention(const Address& address, OperationInput input) {

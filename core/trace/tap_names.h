@@ -16,6 +16,10 @@
 
 namespace attnscope {
 
+// Prefix of located losses: "loss.attention_reconstruction", [segments, 1]. Files of runs contain
+// only the sums over layers and segments (Trace::taps).
+inline constexpr const char* kLayerLoss = "loss.";
+
 // A tensor that consists of parts. They are computed one at a time, because attention maps of all
 // layers are large.
 struct PartedTensor {

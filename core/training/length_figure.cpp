@@ -7,15 +7,9 @@
 #include "core/figure/colour_map.h"
 #include "core/figure/line_chart.h"
 #include "core/figure/plain_text.h"
+#include "core/figure/text_table.h"
 
 namespace attnscope {
-namespace {
-
-std::string right_aligned(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, text.size()), ' ') + text;
-}
-
-}  // namespace
 
 DisplayList length_picture(const std::vector<ModelTallies>& models, double width, double height,
                            const Theme& theme, const TextMeasure& measure) {

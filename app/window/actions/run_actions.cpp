@@ -108,6 +108,14 @@ void add_intervene_actions(std::vector<Action>& list) {
                   {{"K"}},
                   [](State& s) { s.dialogs.cost.open = true; }});
   list.back().view = "compare";
+  list.push_back({"lengths",
+                  "Bits per byte by length…",
+                  "Evaluate models on a text at increasing window lengths, up to and beyond the "
+                  "length of their training.",
+                  Menu::Edit,
+                  {},
+                  open_extrapolation_dialog});
+  list.back().view = "position";
   list.push_back({"calibrate",
                   "Calibrate the exit threshold…",
                   "Choose the early-exit confidence threshold on a text such that the loss stays "

@@ -6,7 +6,6 @@
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/widgets/painter.h"
-#include "app/window/widgets/text_field.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/figure/plain_text.h"
@@ -16,6 +15,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kWidth = 1160, kHeight = 700, kCostRequestWidth = 236;  // units
+constexpr Index kMaxCostLength = Index{1} << 17;                         // tokens
 constexpr double kPictureScale = 2;                                      // pixels per unit of a PNG
 
 bool is_selected(const CostDialog& dialog, const std::string& id) {
@@ -50,31 +50,10 @@ void draw_variants(Ui& ui, CostDialog& dialog) {
   ImGui::EndChild();
 }
 
-void draw_length(Ui& ui, const char* label, const char* id, Index& length) {
-  constexpr Index kMinLength = 16, kMaxLength = Index{1} << 17;
-  ImGui::PushID(id);
-  ImGui::BeginGroup();
-  ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(label);
-  ImGui::SameLine(ui.px(44));
-  ImGui::SetNextItemWidth(ui.px(90));
-  if (begin_combo(ui, "##length", grouped(length), ImGuiComboFlags_HeightLargest)) {
-    for (Index n = kMinLength; n <= kMaxLength; n *= 2) {
-      if (list_row(ui, grouped(n), n == length)) length = n;
-      mark(ui, std::string(id) + "." + std::to_string(n));
-    }
-    ImGui::EndCombo();
-  } else {
-    mark(ui, id);
-  }
-  ImGui::EndGroup();
-  ImGui::PopID();
-}
-
 void draw_request(Ui& ui, CostDialog& dialog) {
   draw_variants(ui, dialog);
-  draw_length(ui, "From", "cost.first", dialog.first);
-  draw_length(ui, "to", "cost.last", dialog.last);
+  draw_length(ui, "From", "cost.first", dialog.first, kMaxCostLength);
+  draw_length(ui, "to", "cost.last", dialog.last, kMaxCostLength);
   hint(ui, "Lengths in tokens, each double the previous one.");
   ImGui::Checkbox("Causal", &dialog.causal);
   mark(ui, "cost.causal");
@@ -141,12 +120,7 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
                                     ? "Measuring the first lengths."
                                     : "Tick variants on the left, then press Measure: their time, "
                                       "operations and memory appear here, length by length.";
-    const float width = ui.px(380);
-    const ImVec2 extent = ImGui::CalcTextSize(message.c_str(), nullptr, false, width);
-    ImGui::GetWindowDrawList()->AddText(
-        ImGui::GetFont(), ImGui::GetFontSize(),
-        {origin.x + (size.x - extent.x) / 2, origin.y + (size.y - extent.y) / 2},
-        packed(ui.look->faint), message.c_str(), nullptr, width);
+    draw_empty_result(ui, origin, size, message);
     return;
   }
   CostPlotOptions look = dialog.look;
@@ -155,30 +129,6 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
   const ScreenMeasure measure(ui.fonts, ui.scale);
   dialog.picture = cost_plot(dialog.curves, look, ui.look->theme(), measure);
   painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
-}
-
-void draw_save(Ui& ui, State& state, CostDialog& dialog) {
-  ImGui::BeginDisabled(dialog.curves.series.empty());
-  ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("File");
-  ImGui::SameLine();
-  ImGui::SetNextItemWidth(ui.px(300));
-  if (text_field(ui, dialog.path, "cost.path", "cost.png")) dialog.overwrite_path.clear();
-  hint(ui, "PNG, SVG or PDF; or CSV with all numbers.");
-  ImGui::SameLine();
-  const bool replaces = !dialog.path.empty() && dialog.overwrite_path == dialog.path;
-  if (button(ui, replaces ? "Replace" : "Save", "cost.save", false, ui.px(100))) {
-    const std::string notice = save_cost(dialog, ui.look->dark);
-    if (!notice.empty()) state.notify(notice);
-  }
-  ImGui::EndDisabled();
-  const std::string message =
-      replaces ? "This file exists. Click again to replace it." : dialog.problem;
-  if (!message.empty()) {
-    ImGui::SameLine();
-    ImGui::TextColored(replaces ? ui.look->warning : ui.look->error, "%s",
-                       on_screen(message).c_str());
-  }
 }
 
 }  // namespace
@@ -219,32 +169,15 @@ TaskKind cost_tasks() {
 }
 
 std::string save_cost(CostDialog& dialog, bool dark) {
-  dialog.problem.clear();
-  try {
-    const std::filesystem::path path = dialog.path;
-    const bool is_table = path.extension() == ".csv";
-    if (!is_table) check_picture_name(path);
-    const bool is_confirmed = dialog.overwrite_path == dialog.path;
-    dialog.overwrite_path.clear();
-    if (!is_confirmed && std::filesystem::exists(path)) {
-      dialog.overwrite_path = dialog.path;
-      return "";
-    }
-    if (is_table) {
-      write_file(path, to_csv(dialog.curves));
-    } else {
-      CostPlotOptions look = dialog.look;
-      look.width = CostPlotOptions().width;
-      look.height = CostPlotOptions().height;
-      const Theme& theme = dark ? Theme::dark() : Theme::light();
-      write_picture(path, cost_plot(dialog.curves, look, theme, file_text_measure()), kPictureScale,
-                    {{"Title", "attention against the length"}});
-    }
-    return "Wrote " + std::filesystem::absolute(path).string() + ".";
-  } catch (const std::exception& e) {
-    dialog.problem = e.what();
-    return "";
-  }
+  return save_result(dialog, [&](const std::filesystem::path& path) {
+    if (path.extension() == ".csv") return write_file(path, to_csv(dialog.curves));
+    CostPlotOptions look = dialog.look;
+    look.width = CostPlotOptions().width;
+    look.height = CostPlotOptions().height;
+    const Theme& theme = dark ? Theme::dark() : Theme::light();
+    write_picture(path, cost_plot(dialog.curves, look, theme, file_text_measure()), kPictureScale,
+                  {{"Title", "attention against the length"}});
+  });
 }
 
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
@@ -269,7 +202,8 @@ void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
   } else {
     ImGui::Dummy({0, ui.px(6)});
   }
-  draw_save(ui, state, dialog);
+  draw_result_file(ui, state, dialog, "cost", "PNG, SVG or PDF; or CSV with all numbers.",
+                   !dialog.curves.series.empty(), [&] { return save_cost(dialog, ui.look->dark); });
   ImGui::EndChild();
   end_dialog();
 }

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "app/window/dialogs/dialog_parts.h"
 #include "app/window/jobs/background_task.h"
 #include "core/analysis/cost_plot.h"
 
 namespace attnscope::window {
 
-struct CostDialog {
+struct CostDialog : ResultFile {
+  CostDialog() { path = "cost.png"; }
+
   bool open = false;
   std::vector<std::string> variants;  // selected ids; empty before the dialog first opens
   Index first = 128, last = 4096;     // tokens
@@ -19,9 +22,6 @@ struct CostDialog {
   std::unique_ptr<BackgroundTask<CostCurves>> task;  // running measurement; null: none
   CostCurves curves;                                 // latest results; no series before the first
   DisplayList picture;                               // must live until the frame is drawn
-  std::string path = "cost.png";
-  std::string problem;
-  std::string overwrite_path;  // the existing file whose replacement was offered
 };
 
 CostRequest cost_request(const CostDialog& dialog);
@@ -29,8 +29,7 @@ CostRequest cost_request(const CostDialog& dialog);
 void start_cost_measurement(CostDialog& dialog);
 // Moves new results of the measurement into the dialog. True if something changed.
 bool take_cost_results(CostDialog& dialog);
-// Writes the curves as a picture or table. For an existing file, the first call only sets
-// `overwrite_path`, and the next call replaces the file. Returns a notice; empty: not written.
+// Writes the curves as a picture or table, as save_result().
 std::string save_cost(CostDialog& dialog, bool dark);
 
 }  // namespace attnscope::window

@@ -7,6 +7,7 @@
 #include "app/window/dialogs/cost_dialog.h"
 #include "app/window/dialogs/documentation_dialog.h"
 #include "app/window/dialogs/export_dialog.h"
+#include "app/window/dialogs/extrapolation_dialog.h"
 #include "app/window/dialogs/file_browser.h"
 #include "app/window/dialogs/palette.h"
 
@@ -22,6 +23,7 @@ struct Dialogs {
   ExportDialog exporting;
   CostDialog cost;
   CalibrationDialog calibration;
+  ExtrapolationDialog extrapolation;
   DocumentationDialog documentation;
   LessonList lessons;
   Palette palette;
@@ -29,8 +31,8 @@ struct Dialogs {
 
   // True if any dialog is open.
   bool open() const {
-    return browser.open || exporting.open || cost.open || calibration.open || documentation.open ||
-           lessons.open || palette.open || help_open || about_open;
+    return browser.open || exporting.open || cost.open || calibration.open || extrapolation.open ||
+           documentation.open || lessons.open || palette.open || help_open || about_open;
   }
 };
 

@@ -120,6 +120,9 @@ void accept_browser(State& state) {
       (state.dialogs.calibration.picks_test ? state.dialogs.calibration.test_file
                                             : state.dialogs.calibration.text_file) = path.string();
       break;
+    case BrowsePurpose::LengthsText:
+      state.dialogs.extrapolation.text_file = path.string();
+      break;
     case BrowsePurpose::SaveSession:
       succeeded = save_to(state, path);
       break;
@@ -171,6 +174,9 @@ BrowserTexts browser_texts(BrowsePurpose purpose) {
     case BrowsePurpose::CalibrationText:
       return {"Calibration text", "Use this text",
               "A text file that the model was not trained on."};
+    case BrowsePurpose::LengthsText:
+      return {"Text to evaluate", "Use this text",
+              "A text file that the models were not trained on."};
     case BrowsePurpose::LocateFile:
       return {"Locate file", "Use this file", "The missing file, at its new location."};
     case BrowsePurpose::SaveSession:

@@ -18,6 +18,7 @@ enum class BrowsePurpose {
   OpenMask,
   OpenEdges,
   CalibrationText,
+  LengthsText,
   LocateFile,
   SaveSession,
   ExportPath

@@ -37,6 +37,7 @@ TaskKind finding_tasks();
 TaskKind step_picture_tasks();
 TaskKind cost_tasks();
 TaskKind calibration_tasks();
+TaskKind extrapolation_tasks();
 TaskKind export_tasks();
 
 bool update_tasks(State& state);  // of all kinds; true if something changed

@@ -70,8 +70,10 @@ Var step_tokens(Pass& pass, const Batch& batch) {
   }
   const Var time = gather(pass.weight("embed.time"), times);  // [B, T, d]
   const auto token = [&](const Var& x) { return reshape(add(x, time), {items, steps, 1, width}); };
+  const bool sees_returns = pass.config().architecture.values.flag("returns");
+  const Tensor returns = sees_returns ? batch.returns : Tensor::zeros(batch.returns.shape());
   const Var return_vectors =
-      add(matmul(Var(batch.returns.reshaped({items, steps, 1})), pass.weight("embed.return.w")),
+      add(matmul(Var(returns.reshaped({items, steps, 1})), pass.weight("embed.return.w")),
           pass.weight("embed.return.b"));
   const Var state_vectors =
       add(matmul(Var(batch.states), pass.weight("embed.state.w")), pass.weight("embed.state.b"));
@@ -174,7 +176,13 @@ Architecture trajectory_architecture() {
        .unset_label = "the model's",
        .initial = 1e-5,
        .limits = {.min = 0, .max = 1},
-       .slider = {.max = 1e-3}}};
+       .slider = {.max = 1e-3}},
+      {.key = "returns",
+       .symbol = "",
+       .label = "Returns",
+       .help = "Off: behaviour cloning. The model reads 0 instead of every return to go.",
+       .kind = Parameter::Kind::Flag,
+       .initial = true}};
   a.weights = {token_weight("embed.return.w", "Projection of the return to go.", "1"),
                token_weight("embed.return.b", "Bias of the return projection.", ""),
                token_weight("embed.state.w", "Projection of the state.", "state_size"),

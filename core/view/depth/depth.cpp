@@ -11,6 +11,7 @@
 #include "core/view/depth/depth_data.h"
 #include "core/view/depth/exit_legend.h"
 #include "core/view/depth/exit_picture.h"
+#include "core/view/depth/loss_table.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
@@ -85,6 +86,7 @@ class Depth {
       return page_.message("No tokens to predict", kPredictsActions);
     if (!has_layers(trace_)) return page_.message("No logit lens", kNoLogitLens);
     if (!trace_.logits.defined()) return page_.message("No logit lens", kNoOutputHead);
+    if (shows_losses(input_.session.view)) return lay_out_losses(input_);
     if (!lens_) {
       return page_.message("Computing", "The logit lens is being computed.");
     }
@@ -480,10 +482,12 @@ View depth_view() {
           {{"Agree", "share of tokens for which a layer has the last layer's prediction."},
            {"Margin", "probability of the most likely token minus that of the second."},
            {"Saturation", "cosine similarity of the state to the previous layer's; 1: unchanged."},
+           {"Loss", "−log₂ of the probability of the text's next token (show: losses)."},
            {"Threshold λ, T", "confidence at which a token exits."}}),
       .data =
           [](const ViewInput& input) {
             if (shows_exits(input.session.view, input.trace)) return exits_data(input);
+            if (shows_losses(input.session.view)) return losses_data(input);
             return depth_data(input);
           },
       .findings = {{Findings::lens.id},

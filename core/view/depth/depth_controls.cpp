@@ -6,10 +6,20 @@
 #include "core/model/exits.h"
 #include "core/view/depth/depth_data.h"
 #include "core/view/depth/exit_picture.h"
+#include "core/view/depth/loss_table.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
 namespace {
+
+// Restricts "show" to the pictures of a model without exits: "exits" shows its layers, too.
+void remove_exits_choice(const ViewSettings& settings, ViewControls& controls) {
+  const std::string show = view_values(settings, "depth").choice("show");
+  for (Parameter& p : controls.parameters) {
+    if (p.key != "show") continue;
+    p.choices = {{show == "layers" ? "layers" : "exits", "layers"}, {"losses", "losses"}};
+  }
+}
 
 // Removes controls that the selected picture (exits or logit lens) does not use.
 void restrict_depth_controls(const ViewSettings& settings, const Trace* trace,
@@ -23,7 +33,10 @@ void restrict_depth_controls(const ViewSettings& settings, const Trace* trace,
                   [&](const Parameter& p) { return std::ranges::find(keys, p.key) != keys.end(); });
   };
   const bool has_exits = trace->config && trace->config->exits;
-  if (!has_exits) remove_parameters({"show", "decay"});
+  if (!has_exits) {
+    remove_parameters({"decay"});
+    remove_exits_choice(settings, controls);
+  }
   if (shows_exits(settings, *trace)) {
     remove_parameters({"measure", "colour", "every"});
     for (Parameter& p : controls.parameters) {
@@ -43,6 +56,10 @@ void restrict_depth_controls(const ViewSettings& settings, const Trace* trace,
     return;
   }
   if (has_exits) remove_parameters({"decay"});
+  if (shows_losses(settings)) {
+    remove_parameters({"measure", "threshold", "colour", "every"});
+    return;
+  }
   if (!skipped_layers(*trace)) return;
   for (const char* key : {"measure", "threshold"}) {
     controls.idle[key] = "In this run tokens exited by the model's own rule.";
@@ -53,11 +70,12 @@ std::vector<Parameter> depth_parameters() {
   return {
       {.key = "show",
        .label = "Show",
-       .help = "For a model with early exits: where its tokens exit and how much that saves, "
-               "or the logit lens.",
+       .help = "For a model with early exits: where its tokens exit and how much that saves; the "
+               "logit lens; or the losses of all layers and positions, and of further targets, "
+               "which auxiliary losses train.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("exits"),
-       .choices = {"exits", "layers"}},
+       .choices = {"exits", "layers", "losses"}},
       {.key = "measure",
        .label = "Confidence",
        .help = "Confidence of a layer: the margin between its two most likely tokens, the "

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/figure/render.h"
+#include "core/figure/text_table.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/token_axis.h"
@@ -172,16 +173,6 @@ ViewData view_data(const Trace& trace, const Session& session, const Findings& f
   }
   if (data.matrices.empty()) throw InputError(selected.id + ": there are no numbers to export");
   return data;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
 }
 
 std::string to_csv(const ViewData& data) {

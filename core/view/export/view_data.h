@@ -23,9 +23,6 @@ ViewData view_data(const Trace& trace, const Session& session, const Findings& f
 // pairs) is an empty field. Throws InputError for a matrix of more than 2^24 numbers.
 std::string to_csv(const ViewData& data);
 
-// Quotes a CSV field if necessary.
-std::string csv_field(const std::string& text);
-
 // One tensor per matrix. Metadata: labels ("NAME.rows", "NAME.columns": JSON lists) and the session
 // ("experiment").
 SafetensorsFile safetensors_of(const ViewData& data, const Session& session);

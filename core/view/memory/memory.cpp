@@ -3,6 +3,7 @@
 // Transformer (Wu et al., 2022).
 #include <algorithm>
 
+#include "core/analysis/memory_losses.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/memory/memory_panels.h"
@@ -82,6 +83,7 @@ class MemoryLayout {
       advance(space, draw_words(space, shows_all ? kMaxWordsHeight : 0.6), kGap);
     if (shows_all || panel == "range") advance(space, draw_range_and_cost(space, shows_all), kGap);
     if (panel == "segments") advance(space, draw_segment_paths(page_, space, memory_), kGap);
+    if (panel == "losses") advance(space, draw_memory_losses(page_, space, memory_), kGap);
     if ((shows_all || panel == "attention") && space.height >= 8 * page_.em()) {
       panels_ = draw_weights(page_, space, memory_);
       if (panels_.bottom > 0) advance(space, panels_.bottom - space.y, 0);
@@ -366,17 +368,37 @@ ViewData::Matrix cost_table(const ShownMemory& memory) {
   return table;
 }
 
+// Losses by layer and segment, one table for each loss.
+std::vector<ViewData::Matrix> loss_tables(const Trace& trace) {
+  std::vector<ViewData::Matrix> tables;
+  for (const MemoryLoss& loss : memory_losses(trace)) {
+    ViewData::Matrix table{loss.name, loss.values, {}, {}};
+    for (Index layer = 0; layer < loss.values.dim(0); ++layer) {
+      table.rows.push_back("layer " + std::to_string(layer));
+    }
+    for (Index segment = 0; segment < loss.values.dim(1); ++segment) {
+      table.columns.push_back("segment " + std::to_string(segment));
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
 ViewData memory_data(const ViewInput& input) {
   refusal_of(input.trace).throw_if_refused();
   const SelectedTap selected = require_tap(input);
   refusal_of(input.trace, *selected.tap).throw_if_refused();
   const ShownMemory memory = shown_memory(input, *selected.tap, selected.head);
-  return {
+  ViewData data{
       {{"attention", memory.weights, query_axis(input.trace, *selected.tap).labels, memory.words},
        slots_table(memory),
        shares_table(memory),
        reach_table(memory),
        cost_table(memory)}};
+  for (ViewData::Matrix& table : loss_tables(input.trace)) {
+    data.matrices.push_back(std::move(table));
+  }
+  return data;
 }
 
 // Selects the last segment, which has the most earlier tokens and the fullest memory.
@@ -396,14 +418,16 @@ std::vector<Parameter> parameters() {
       {.key = "show",
        .label = "Show",
        .help = "All panels, or a single one: the words in memory, range and cost, the attention "
-               "with its mean by slot, or the paths of information without and with memory.",
+               "with its mean by slot, the paths of information without and with memory, or the "
+               "auxiliary losses of a compressive memory by layer.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("all"),
        .choices = {{"all", "everything"},
                    {"words", "words in memory"},
                    {"range", "range and cost"},
                    {"attention", "attention by slot"},
-                   {"segments", "paths through segments"}}},
+                   {"segments", "paths through segments"},
+                   {"losses", "auxiliary losses"}}},
       {.key = "over",
        .label = "Mean over",
        .help = "Heads averaged by slot: this head, its layer, or all heads with these slots.",
@@ -433,7 +457,8 @@ View memory_view() {
                       .restrict_controls =
                           [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
                             const std::string show = view_values(settings, kId).choice("show");
-                            if (show == "words" || show == "range" || show == "segments") {
+                            if (show == "words" || show == "range" || show == "segments" ||
+                                show == "losses") {
                               controls.idle["over"] = "This picture has no mean by slot.";
                               controls.colours = ViewControls::Colours::None;
                             }

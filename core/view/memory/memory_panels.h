@@ -33,6 +33,10 @@ std::vector<Box> draw_range(Page& page, const Box& box, const ShownMemory& memor
 // too small.
 double draw_segment_paths(Page& page, const Box& box, const ShownMemory& memory);
 
+// Draws the auxiliary losses of the compressive memory, or the reason why there are none. Returns
+// the height.
+double draw_memory_losses(Page& page, const Box& box, const ShownMemory& memory);
+
 // Draws the number of query-key products by text length.
 void draw_cost(Page& page, const Box& box, const ShownMemory& memory);
 

@@ -232,6 +232,11 @@ TEST_F(Architectures, PredictsNextActionOfTrajectory) {
   const ProcessResult evaluation =
       run_on_model("evaluate", {path("walk.safetensors"), "--task", "trajectory"});
   EXPECT_NE(evaluation.out.find("trajectory: loss"), std::string::npos) << evaluation.err;
+  const ProcessResult returns = run_on_model("evaluate", {"--returns", "-o", path("returns.png")});
+  EXPECT_EQ(returns.status, 0) << returns.err;
+  EXPECT_NE(returns.out.find("last step alone"), std::string::npos) << returns.out;
+  EXPECT_GT(std::filesystem::file_size(path("returns.png")), 1000u);
+  expect_refusal(run_on_model("evaluate", {"--returns", "--repeat"}), "--returns");
 }
 
 TEST_F(Architectures, EvaluatesMaskedModelsButRefusesToGenerate) {

@@ -322,6 +322,32 @@ TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
                  "absent.txt");
 }
 
+TEST_F(ModelCommands, EvaluateReportsBitsPerByteByLength) {
+  const auto evaluate = [](const std::string& lengths, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"evaluate",  "--model", path("model"),
+                                       "--lengths", lengths,   path("held.txt")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const ProcessResult table =
+      evaluate("16..64", {"--compare-model", path("model"), "-o", path("curves.csv")});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 1 + 3) << table.out;
+  EXPECT_NE(table.out.find('*'), std::string::npos) << table.out;  // 64: beyond the context of 32
+  const std::string csv = read_file(path("curves.csv"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 3) << csv;
+  EXPECT_EQ(evaluate("16", {"-o", path("curves.json")}).status, 0);
+  EXPECT_EQ(Json::parse(read_file(path("curves.json")))["models"][0]["trained_length"], 32);
+  ASSERT_EQ(evaluate("16,32", {"-o", path("curves.png")}).status, 0);
+  EXPECT_EQ(read_png_metadata(path("curves.png")).at("Title"), "bits per byte by window length");
+  expect_refusal(evaluate("64..16", {}), "--lengths: expected lengths");
+  expect_refusal(evaluate("16", {"--length", "16"}), "--lengths: expected text files");
+  expect_refusal(evaluate("16", {"-o", path("curves.xyz")}), "curves.xyz");
+  expect_refusal(evaluate("9000", {}), "the text has");
+  expect_refusal(run_program({"evaluate", "--model", path("model"), "--returns"}),
+                 "expected a model of trajectories");
+}
+
 TEST_F(ModelCommands, TrainsRepetitionAndEvaluateReportsAccuracy) {
   std::vector<std::string> arguments = {"train", "--task", "repeat", "-o", path("copies")};
   for (const char* word :

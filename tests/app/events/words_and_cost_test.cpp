@@ -1,4 +1,4 @@
-// Word merging, and the dialogs for costs and calibration, in the window.
+// Word merging, and the dialogs for costs, window lengths and calibration, in the window.
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
@@ -77,6 +77,30 @@ TEST_F(WordsAndCost, CurvesAppearWhileMeasuring) {
   program.click("cost.quantity.operations");
   program.press("Escape");
   program.wait_for("the closed dialog", [](const Report& r) { return !r.contains("cost_points"); });
+}
+
+TEST_F(WordsAndCost, BitsPerByteAppearLengthByLength) {
+  std::string text;
+  for (int n = 0; n < 300; ++n) text += "the cat sat ";
+  write_file(folder_.path() / "text.txt", text);
+  Program program(display_, folder_.path(), arguments("the cat sat"));
+  program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
+  program.click("menu.Edit");
+  program.click("menu.lengths");
+  program.wait_for("the dialog", [](const Report& r) { return r.contains("lengths_points"); });
+  program.click("lengths.text");
+  program.press("ctrl+a");
+  program.type((folder_.path() / "text.txt").string());
+  program.click("lengths.last");
+  program.click("lengths.last.128");
+  program.click("lengths.start");
+  program.wait_for("curves", [](const Report& r) {
+    return r["lengths_points"] == 8 && !r["lengths_is_running"].get<bool>();
+  });
+  program.keep_screenshot("lengths");
+  program.press("Escape");
+  program.wait_for("the closed dialog",
+                   [](const Report& r) { return !r.contains("lengths_points"); });
 }
 
 TEST_F(WordsAndCost, ThresholdIsCalibratedAndUsed) {

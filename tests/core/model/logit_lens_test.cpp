@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -104,6 +105,40 @@ TEST(LogitLens, AppliesOutputHeadToEveryLayer) {
       }
     }
   }
+}
+
+// The losses that train intermediate layers and further targets, from another computation.
+TEST(LogitLens, MeanBitsAreAuxiliaryLosses) {
+  ModelConfig config = config_of(Norm::RmsNorm, true, true);
+  config.auxiliary = {.layers = true, .future = 2};
+  const Model model = make_random_model(config);
+  constexpr Index kLength = 11;
+  IntTensor ids({1, kLength});
+  for (Index i = 0; i < kLength; ++i) ids[i] = static_cast<std::int32_t>((5 * i * i + 2) % 17);
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  const Output output = attnscope::run(model, next_token_batch(ids), options);
+  EXPECT_FALSE(logit_lens(model, trace).target_probability.defined());  // no tokens
+  for (const std::int32_t id : ids) trace.tokens.push_back({id, "", ""});
+  trace.token_bits = Tensor({kLength});
+  const LogitLens lens = logit_lens(model, trace);
+  std::map<std::string, double> nats;
+  const std::vector<double> layers = mean_bits(lens.target_probability),
+                            later = mean_bits(lens.later_target_probability);
+  ASSERT_EQ(layers.size(), 3u);
+  ASSERT_EQ(later.size(), 2u);
+  nats["layers"] = layers[0] + layers[1];
+  nats["language_model"] = layers[2];
+  nats["future"] = later[0] + later[1];
+  ASSERT_EQ(output.losses.size(), 3u);
+  for (const Loss& loss : output.losses) {
+    const auto expected = static_cast<double>(loss.value.value()[0]);
+    const double difference = nats.at(loss.name) * std::log(2.0) - expected;
+    EXPECT_TRUE(std::abs(difference) <= 1e-5 * expected) << loss.name << " " << difference;
+  }
+  EXPECT_TRUE(std::isnan(lens.target_probability(0, kLength - 1)));
+  EXPECT_TRUE(std::isnan(lens.later_target_probability(1, kLength - 3)));
 }
 
 TEST(LogitLens, SaturationIsCosineOfSuccessiveStates) {

@@ -8,6 +8,7 @@
 #include "core/analysis/pair.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/figure/text_table.h"
 #include "core/model/logit_lens.h"
 #include "core/model/sample.h"
 #include "core/tensor/npy.h"

@@ -358,5 +358,18 @@ TEST(Memory, ExportsDrawnNumbers) {
   EXPECT_NEAR(sum, 1, 1e-5);
 }
 
+TEST(Memory, ShowsLossesByLayerAndSegment) {
+  const auto trace = testing::run_case("memory-compressive-convolution", kIds);
+  const ViewLayout layout = lay_out_view(*trace, "memory", options_for_segment(2, "losses"));
+  EXPECT_EQ(testing::layout_error(layout.list), "");
+  for (const char* text : {"Attention reconstruction loss", "Auto-encoding loss", "layer 1",
+                           "segment 2", "mean", "weight"}) {
+    EXPECT_TRUE(testing::shows_text(layout.list, text)) << text << "\n" << all_text(layout.list);
+  }
+  const auto other = testing::run_case("memory-segment", kIds);
+  EXPECT_TRUE(testing::shows_text(
+      lay_out_view(*other, "memory", options_for_segment(2, "losses")).list, "This run has none"));
+}
+
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
