@@ -12,8 +12,6 @@
 namespace attnscope {
 namespace {
 
-constexpr double kGuideExtent = 1e3;  // bits per byte: beyond any axis
-
 std::set<Index> trained_lengths(const LengthCurves& curves) {
   std::set<Index> lengths;
   for (const LengthSeries& series : curves.series) lengths.insert(series.trained_length);
@@ -43,15 +41,29 @@ std::string describe_picture(const LengthCurves& curves) {
   return text + (curves.stopped ? " Stopped before the end." : "");
 }
 
-// Vertical line at a length of training.
-Curve trained_length_guide(Index length, Colour colour) {
-  const auto x = static_cast<double>(length);
-  return {.label = "",
-          .points = {{x, -kGuideExtent}, {x, kGuideExtent}},
-          .colour = colour,
-          .thickness = 1.6,
-          .stroke = LineStroke::Dotted,
-          .guides = true};
+// Vertical lines at the lengths of training, beyond the range of all points.
+std::vector<Curve> trained_length_guides(const LengthCurves& curves, Colour colour) {
+  double least = INFINITY, most = -INFINITY;
+  for (const LengthSeries& series : curves.series) {
+    for (const LengthPoint& point : series.points) {
+      if (!std::isfinite(point.bits_per_byte)) continue;
+      least = std::min(least, point.bits_per_byte);
+      most = std::max(most, point.bits_per_byte);
+    }
+  }
+  std::vector<Curve> guides;
+  if (!(least <= most)) return guides;
+  const double beyond = most > least ? most - least : std::max(1.0, most);
+  for (const Index length : trained_lengths(curves)) {
+    const auto x = static_cast<double>(length);
+    guides.push_back({.label = "",
+                      .points = {{x, least - beyond}, {x, most + beyond}},
+                      .colour = colour,
+                      .thickness = 1.6,
+                      .stroke = LineStroke::Dotted,
+                      .guides = true});
+  }
+  return guides;
 }
 
 }  // namespace
@@ -73,9 +85,7 @@ DisplayList extrapolation_picture(const LengthCurves& curves, double width, doub
     chart.x.least = static_cast<double>(curves.lengths.front());
     chart.x.most = static_cast<double>(curves.lengths.back());
   }
-  for (const Index length : trained_lengths(curves)) {
-    chart.curves.push_back(trained_length_guide(length, theme.faint_text));
-  }
+  chart.curves = trained_length_guides(curves, theme.faint_text);
   const auto& colours = colour_map(kCategories).colours;
   for (std::size_t n = 0; n < curves.series.size(); ++n) {
     const LengthSeries& series = curves.series[n];

@@ -482,7 +482,6 @@ View depth_view() {
           {{"Agree", "share of tokens for which a layer has the last layer's prediction."},
            {"Margin", "probability of the most likely token minus that of the second."},
            {"Saturation", "cosine similarity of the state to the previous layer's; 1: unchanged."},
-           {"Loss", "−log₂ of the probability of the text's next token (show: losses)."},
            {"Threshold λ, T", "confidence at which a token exits."}}),
       .data =
           [](const ViewInput& input) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
@@ -127,6 +128,19 @@ TEST(ExtrapolationFigure, MarksTheTrainedLengthAndNamesTheEncodings) {
                                [&](Point p) { return std::abs(p.x - tick->at.x) < 0.01; });
   });
   EXPECT_GT(dots, 10);
+}
+
+TEST(ExtrapolationFigure, DrawsEqualValues) {
+  LengthCurves curves = example();
+  for (const double difference : {0.0, 1e-12}) {
+    for (LengthSeries& series : curves.series) {
+      for (LengthPoint& point : series.points) point.bits_per_byte = 2;
+    }
+    curves.series[0].points[0].bits_per_byte += difference;
+    const DisplayList list =
+        extrapolation_picture(curves, 900, 540, Theme::light(), file_text_measure());
+    EXPECT_LT(list.items.size(), 10000u);
+  }
 }
 
 }  // namespace ATTNSCOPE_FILE
