@@ -88,6 +88,8 @@ foreach(headers attnscope_headers attnscope_quick_headers)
   target_link_libraries(${headers} PRIVATE attnscope_options)
   target_precompile_headers(${headers} PRIVATE ${ATTNSCOPE_COMMON_HEADERS})
 endforeach()
+# Views, panels and commands include most of the computing rooms' headers by way of this one.
+target_precompile_headers(attnscope_quick_headers PRIVATE core/view/view.h)
 target_compile_options(attnscope_quick_headers PRIVATE ${ATTNSCOPE_QUICK_BUILD})
 
 # LLD and Gold link a test program in a fraction of the default linker's time.
@@ -101,12 +103,16 @@ if(NOT ATTNSCOPE_FUZZ AND NOT ATTNSCOPE_SANITIZE)
   endforeach()
 endif()
 
-# attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N]): adds a GoogleTest program
-# with the tests below these folders. Each test occupies N processors (default 1).
+# attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N] [COST N]): adds a GoogleTest
+# program with the tests below these folders. Each test occupies N processors (default 1). Tests with
+# a higher COST (default 0) start earlier, so that no long test runs alone at the end.
 function(attnscope_tests name library)
-  cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS" "FILES")
+  cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS;COST" "FILES")
   if(NOT tests_PROCESSORS)
     set(tests_PROCESSORS 1)
+  endif()
+  if(NOT tests_COST)
+    set(tests_COST 0)
   endif()
   add_executable(${name} ${tests_FILES})
   if(tests_UNPARSED_ARGUMENTS)
@@ -126,7 +132,8 @@ function(attnscope_tests name library)
                         UNITY_BUILD_BATCH_SIZE 60 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
-                       PROCESSORS ${tests_PROCESSORS} ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)
+                       PROCESSORS ${tests_PROCESSORS} COST ${tests_COST}
+                       ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)
 endfunction()
 
 # attnscope_rooms(PROGRAM ROOM...): adds a target test_ROOM per source folder ROOM. It builds
