@@ -1,6 +1,7 @@
 // Measures of attention maps.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "core/analysis/columns.h"
@@ -53,14 +54,19 @@ double farthest(const Traces& traces, const Claim& claim) {
   });
 }
 
-// Largest difference between the weights of two maps.
-double largest_difference(const Tensor& a, const Tensor& b) {
+// Largest difference between the weights of two maps, or a smaller one that exceeds `limit`.
+double largest_difference(const Tensor& a, const Tensor& b,
+                          double limit = std::numeric_limits<double>::infinity()) {
   if (a.shape() != b.shape()) {
     throw InputError("the claim compares maps of different sizes");
   }
-  return largest(a.shape(), [&](Index i, Index c) {
-    return std::abs(static_cast<double>(a(i, c) - b(i, c)));
-  });
+  double largest = 0;
+  for (auto x = a.begin(), y = b.begin(); x != a.end() && largest <= limit; ++x, ++y) {
+    const double difference = std::abs(static_cast<double>(*x - *y));
+    if (std::isnan(difference)) return difference;
+    largest = std::max(largest, difference);
+  }
+  return largest;
 }
 
 double difference(const Traces& traces, const Claim& claim) {
@@ -173,7 +179,9 @@ double maps_apart(const Traces& traces, const Claim& claim) {
   double smallest = std::numeric_limits<double>::infinity();
   for (std::size_t a = 0; a < maps.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      smallest = std::min(smallest, largest_difference(maps[a], maps[b]));
+      const double difference = largest_difference(maps[a], maps[b], smallest);
+      if (std::isnan(difference)) return difference;
+      smallest = std::min(smallest, difference);
     }
   }
   return smallest;

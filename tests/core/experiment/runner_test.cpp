@@ -33,7 +33,6 @@ class RunnerTest : public ::testing::Test {
  protected:
   RunnerTest() {
     testing::save_byte_model(folder_.path() / "quick", 1, 16, 12);
-    testing::save_byte_model(folder_.path() / "slow", 48, 256, 2048);
   }
 
   Session quick_session(const std::string& text) const {
@@ -43,8 +42,10 @@ class RunnerTest : public ::testing::Test {
     return session;
   }
   Session slow_session() const {
+    const std::filesystem::path model = folder_.path() / "slow";
+    if (!std::filesystem::exists(model)) testing::save_byte_model(model, 48, 256, 2048);
     Session session;
-    session.run.model = (folder_.path() / "slow").string();
+    session.run.model = model.string();
     session.run.text = std::string(2048, 'x');
     return session;
   }
