@@ -65,13 +65,13 @@ Variant linear_variant() {
       {.key = "rotation",
        .symbol = "",
        .label = "Rotation (RoPE)",
-       .help = "Order of RoPE and the feature map. Rotation after the map (RoFormer, equation 19) "
+       .help = "Order of RoPE and the feature map φ. Rotation after φ (RoFormer, equation 19) "
                "applies to the numerator; weights depend on distances alone. With rotation before "
                "it, weights are positive and sum to 1, but change when all positions shift.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("before"),
        .illustrative_default = [](Index) -> Value { return std::string("after"); },
-       .choices = {{"before", "before the feature map"}, {"after", "after the feature map"}}}};
+       .choices = {{"before", "before φ"}, {"after", "after φ"}}}};
   v.evaluate = evaluate_linear;
   return v;
 }
