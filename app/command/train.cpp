@@ -16,6 +16,7 @@
 #include "core/base/join_words.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
+#include "core/base/memory_budget.h"
 #include "core/base/near_match.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/card.h"
@@ -26,6 +27,7 @@
 #include "core/model/activation.h"
 #include "core/model/output_softmax.h"
 #include "core/model/retrieval_json.h"
+#include "core/tensor/storage.h"
 #include "core/training/task.h"
 
 namespace attnscope::command {
@@ -65,6 +67,8 @@ constexpr Setting kSettings[] = {
      "Number of random held-out batches over which each evaluation averages"},
     {"--save-every", "/save_every_seconds", "Seconds between saves"},
     {"--half", "/half", "Save the weights as float16: true or false"},
+    {"--checkpointing", "/checkpointing",
+     "Recompute each layer in the backward pass instead of keeping its activations: true or false"},
     {"--vocabulary", "/model/vocabulary", "Vocabulary size of byte-pair encoding; 256: bytes"},
     {"--context", "/model/context", "Context length in tokens"},
     {"--width", "/model/width", "Model size d"},
@@ -256,7 +260,8 @@ class TrainingProgressLine {
     std::fprintf(stderr, "\rstep %td of %td  loss %.3f  ", p.step, p.steps, p.loss);
     const std::string score = describe(p.held_out, 3);
     if (!score.empty()) std::fprintf(stderr, "held out %s  ", score.c_str());
-    std::fprintf(stderr, "%.0f tokens/s  %s left  ", p.tokens_per_second,
+    std::fprintf(stderr, "%.0f tokens/s  peak memory %s  %s left  ", p.tokens_per_second,
+                 memory_text(static_cast<double>(storage_statistics().peak_bytes)).c_str(),
                  duration(p.seconds_left).c_str());
     std::fflush(stderr);
   }

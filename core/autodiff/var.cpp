@@ -226,6 +226,8 @@ const std::vector<std::string_view>& operation_names() {
       "feature_weights",
       // core/model/residual_connections/reversible.cpp
       "reversible",
+      // core/model/recomputation.cpp
+      "recomputed_layer",
       // core/attention/variants/shared/causal_matching.h
       "causal_matching",
       // core/attention/variants/shared/wkv.h

@@ -1,6 +1,7 @@
 #include "core/model/layer_stack.h"
 
 #include "core/model/pass.h"
+#include "core/model/recomputation.h"
 #include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 
@@ -26,13 +27,17 @@ Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
   const ResidualConnection& residual_connection =
       attnscope::residual_connection(pass.config().residual_connection.id);
   if (residual_connection.run_layers) return residual_connection.run_layers(pass, stack, x);
+  std::optional<RecomputedLayers> recomputed;
+  if (pass.options().recomputes_layers) recomputed.emplace(pass);
   Var state = x;
   Index n = 0;
   for (const Site& site : stack.sites) {
     ++n;
     state = pass.probed(ProbePoint::LayerInput, state, site.address);
     const Pass::ActiveRows rows = stack.active_rows ? stack.active_rows(n) : std::nullopt;
-    const Var new_state = pass.recorded_block(site, state, stack.source, rows);  // [n, d]
+    const Var new_state = recomputed
+                              ? recomputed->block(site, state, stack.source)
+                              : pass.recorded_block(site, state, stack.source, rows);  // [n, d]
     state = stack.after_layer ? stack.after_layer(n, state, new_state) : new_state;
     pass.tap(tap_prefix(site) + "residual", state, site.address.segment);
     if (pass.options().layer_recorded) pass.options().layer_recorded(site.address.stack, n);

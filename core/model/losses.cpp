@@ -1,5 +1,7 @@
 #include "core/model/losses.h"
 
+#include <algorithm>
+
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
@@ -27,6 +29,15 @@ IntTensor later_targets(const IntTensor& targets, Index m) {
 
 std::string later_target_name(Index m) {
   return "future." + std::to_string(m) + ".weight";
+}
+
+bool layers_add_losses(const ModelConfig& config) {
+  return std::ranges::any_of(config.groups, [](const auto& layer) {
+    return std::ranges::any_of(layer, [](const HeadGroup& group) {
+      const Values& values = group.variant.values;
+      return values.has("span_penalty") && values.real("span_penalty") > 0;
+    });
+  });
 }
 
 Var language_model_loss(const Var& logits, const IntTensor& targets) {

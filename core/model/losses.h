@@ -23,6 +23,9 @@ std::string later_target_name(Index m);
 // Output with these logits and, if the batch has targets, the language model loss.
 Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch);
 
+// True if layers of a model add losses (span penalties), which need the tape of the layers.
+bool layers_add_losses(const ModelConfig& config);
+
 // Reason why a model cannot have its auxiliary losses ("auxiliary: ..."); empty if it can.
 std::string auxiliary_refusal(const ModelConfig& config);
 void add_auxiliary_weights(WeightList& list);

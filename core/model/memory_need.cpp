@@ -258,11 +258,15 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
   double weights = 0, layers = 0;
   for (const WeightSpec& spec : weight_specs(config)) weights += product(spec.shape);
   // Residual connections that run layers themselves recompute each layer in the backward pass.
-  const bool recomputes_layers =
+  const bool has_inverse =
       static_cast<bool>(residual_connection(config.residual_connection.id).run_layers);
   for (const LayerRuns& runs : layer_runs(config, request.length)) {
-    layers += (recomputes_layers ? 1 : layer_count(config, runs)) * real(runs.rows) *
-              (recorded_numbers(config, runs) + backward_numbers(config, runs));
+    const double count = layer_count(config, runs);
+    const double taped_layers = has_inverse || request.recomputes_layers ? 1 : count;
+    const double state = request.recomputes_layers ? count * real(config.width) : 0;
+    layers +=
+        real(runs.rows) *
+        (state + taped_layers * (recorded_numbers(config, runs) + backward_numbers(config, runs)));
   }
   const double sequences = real(request.micro_batch);
   std::vector<MemoryItem> items;

@@ -71,6 +71,7 @@ struct TrainingMemoryRequest {
   RunLength length;       // length of a sequence
   Index micro_batch = 1;  // sequences processed together, out of `batch`
   Index batch = 1;
+  bool recomputes_layers = false;  // ForwardOptions::recomputes_layers
 };
 // Peak memory of training a model of `config`, including its weights.
 std::vector<MemoryItem> training_memory_need(const ModelConfig& config,

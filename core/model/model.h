@@ -90,6 +90,9 @@ struct ForwardOptions {
   const Retrieval* retrieval = nullptr;
   std::uint64_t dropout_seed = 0;  // seed of all random numbers in training
   bool training = false;
+  // The backward pass recomputes each layer from its input (recomputation.h). Requires a batch with
+  // targets, no trace, cache, memory, retrieval or probe, and an empty recomputation_refusal().
+  bool recomputes_layers = false;
   Work* work = nullptr;          // counter to increment; null: none
   Progress* progress = nullptr;  // receives the current layer
   // Called after each recorded layer of a stack, with the number of layers recorded so far.

@@ -143,15 +143,6 @@ Var Pass::add_layer_positions(const Site& site, const Var& x) const {
                         first_position(site));
 }
 
-bool Pass::layers_add_losses() const {
-  return std::ranges::any_of(config().groups, [](const auto& layer) {
-    return std::ranges::any_of(layer, [](const HeadGroup& group) {
-      const Values& values = group.variant.values;
-      return values.has("span_penalty") && values.real("span_penalty") > 0;
-    });
-  });
-}
-
 bool Pass::is_off(Index layer) const {
   return attnscope::is_off(interventions_, layer);
 }

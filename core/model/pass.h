@@ -98,8 +98,6 @@ class Pass {
   // Adds `value` to the loss `name`: to Loss::value and, multiplied by `weight`, to Loss::weighted.
   void add_loss(const std::string& name, const Var& value, double weight);
   std::vector<Loss> take_losses() { return std::move(losses_); }
-  // True if layers of this model add losses, which need the tape of the layers.
-  bool layers_add_losses() const;
   void discard_losses() { losses_.clear(); }
   // Copies last_feed_forward_input() from a pass over the same batch with other weights.
   void copy_ffn_input(const Pass& other) { feed_forward_input_ = other.feed_forward_input_; }

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/model_store.h"
+#include "core/model/recomputation.h"
 #include "core/model/retrieval_json.h"
 #include "core/training/task.h"
 
@@ -34,6 +35,16 @@ std::vector<std::string> path_names(const std::vector<std::filesystem::path>& pa
   std::vector<std::string> result;
   for (const auto& path : paths) result.push_back(path.string());
   return result;
+}
+
+void check_checkpointing(const TrainingPlan& plan) {
+  const std::string refusal = recomputation_refusal(plan.model);
+  if (!refusal.empty()) throw InputError(refusal);
+  if (plan.retrieval) {
+    throw InputError(
+        "checkpointing: expected no retrieval, which reads activations of the last "
+        "layer");
+  }
 }
 
 // Throws InputError if the plan's retrieval cannot be used in its training.
@@ -86,6 +97,7 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   plan.score_batches = object.integer_or("score_batches", plan.score_batches, 0, kMaxSequences);
   plan.save_every_seconds = object.number_or("save_every_seconds", plan.save_every_seconds, 0, 1e9);
   plan.half = object.flag_or("half", plan.half);
+  plan.checkpointing = object.flag_or("checkpointing", plan.checkpointing);
   object.finish();
   return plan;
 }
@@ -113,6 +125,7 @@ Json to_json(const TrainingPlan& plan) {
               {"score_batches", plan.score_batches},
               {"save_every_seconds", plan.save_every_seconds},
               {"half", plan.half}};
+  if (plan.checkpointing) object["checkpointing"] = true;
   if (!plan.from.empty()) object["from"] = plan.from;
   if (!plan.train_only.empty()) object["train_only"] = plan.train_only;
   if (plan.retrieval) object["retrieval"] = to_json(*plan.retrieval);
@@ -138,6 +151,7 @@ void check(const TrainingPlan& plan) {
                      ", found " + std::to_string(plan.min_learning_rate));
   }
   check(plan.model, "model");
+  if (plan.checkpointing) check_checkpointing(plan);
   const TaskInfo& info = task(plan.task);
   check_model(info, plan.model);
   if (info.length && plan.sequence > 0) {

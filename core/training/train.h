@@ -53,6 +53,9 @@ struct TrainingPlan {
   Index score_batches = 20;    // number of random batches of held-out text in a score
   double save_every_seconds = 60;
   bool half = true;  // model.safetensors as F16, else F32
+  // Activation checkpointing: the backward pass recomputes each layer from its input
+  // (core/model/recomputation.h).
+  bool checkpointing = false;
   bool operator==(const TrainingPlan&) const = default;
 };
 

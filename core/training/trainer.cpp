@@ -28,7 +28,8 @@ void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
   check_training_memory(config,
                         {.length = {length, has_source ? length : 0},
                          .micro_batch = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
-                         .batch = plan.batch});
+                         .batch = plan.batch,
+                         .recomputes_layers = plan.checkpointing});
 }
 
 // Adds the weights of a retrieval head with their initial value, zero: a gate of one half.
@@ -161,6 +162,7 @@ double Trainer::update(double rate) {
       batch.progress = static_cast<double>(step_) / static_cast<double>(plan_.steps);
       ForwardOptions options;
       options.training = true;
+      options.recomputes_layers = plan_.checkpointing;
       options.dropout_seed = derived_seed(plan_.seed, sequence_number);
       options.adapted = &adapted;
       options.retrieval = retrieval_ ? &*retrieval_ : nullptr;

@@ -145,7 +145,7 @@ BENCHMARK(next_token_exits)
 
 // Forward and backward pass of `range` layers with a residual connection. `peak_megabytes`: peak
 // memory of tensors besides weights and their gradients.
-void training_memory(benchmark::State& state, const std::string& join_id) {
+void training_memory(benchmark::State& state, const std::string& join_id, bool recomputes_layers) {
   ModelConfig config;
   config.vocabulary = 256;
   config.context = 256;
@@ -163,6 +163,7 @@ void training_memory(benchmark::State& state, const std::string& join_id) {
   const auto step = [&] {
     ForwardOptions options;
     options.training = true;
+    options.recomputes_layers = recomputes_layers;
     backward(run(model, batch, options).total_loss());
   };
   step();  // allocates the gradients
@@ -172,13 +173,19 @@ void training_memory(benchmark::State& state, const std::string& join_id) {
   state.counters["peak_megabytes"] =
       static_cast<double>(storage_statistics().peak_bytes - live_bytes) / (1 << 20);
 }
-BENCHMARK_CAPTURE(training_memory, residual, "residual")
+BENCHMARK_CAPTURE(training_memory, residual, "residual", false)
     ->Name("TrainingMemory/residual")
     ->Arg(2)
     ->Arg(12)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(training_memory, reversible, "reversible")
+BENCHMARK_CAPTURE(training_memory, checkpointing, "residual", true)
+    ->Name("TrainingMemory/checkpointing")
+    ->Arg(2)
+    ->Arg(12)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(training_memory, reversible, "reversible", false)
     ->Name("TrainingMemory/reversible")
     ->Arg(2)
     ->Arg(12)

@@ -13,6 +13,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/model/architecture.h"
 #include "core/model/layer_stack.h"
+#include "core/model/losses.h"
 #include "core/model/pass.h"
 #include "core/model/residual_connection.h"
 
@@ -214,7 +215,7 @@ Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
 Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
   // Retrieval, probes and the losses that layers add (span penalties) need the tape of all layers.
   const bool needs_tape =
-      pass.layers_add_losses() || pass.options().retrieval || pass.options().probe;
+      layers_add_losses(pass.config()) || pass.options().retrieval || pass.options().probe;
   if (requires_tape("reversible", all_weights(pass, x)) && !needs_tape) {
     return run_without_tape(pass, stack, x);
   }

@@ -227,13 +227,12 @@ Case selective_scan_case(Index length) {
           5e-3f};
 }
 
-// A reversible model, which recomputes its blocks in the backward pass. The inputs are its token
-// vectors and one matrix of each layer.
-Case reversible_case() {
+// A model that recomputes its layers in the backward pass. The inputs are its token vectors and one
+// matrix of each layer.
+Case recomputing_case(const Choice& residual_connection, const ForwardOptions& options) {
   ModelConfig config = testing::small_config(
       {.vocabulary = 5, .context = 6, .layers = 2, .heads = 1, .head_size = 4, .hidden = 6});
-  config.residual_connection = default_choice(residual_connection("reversible"));
-  config.residual_connection.values.set("chunks", Index{2});
+  config.residual_connection = residual_connection;
   Model model = make_model(config, 3);
   for (auto& [name, weight] : model.weights) {  // large enough for measurable differences
     if (weight.rank() == 2) weight = scale(weight, 25);
@@ -244,14 +243,26 @@ Case reversible_case() {
     const Shape shape = model.weights.find(name)->second.shape();
     c.inputs.push_back(random_tensor(shape, c.inputs.size() + 1));
   }
-  c.compute = [model, names](const std::vector<Var>& in) {
+  c.compute = [model, names, options](const std::vector<Var>& in) {
     Model modified = model;
     for (std::size_t n = 0; n < names.size(); ++n) modified.weights[names[n]] = in[n];
-    return forward(modified, IntTensor::from({1, 4}, {0, 1, 2, 4}));
+    return forward(modified, IntTensor::from({1, 4}, {0, 1, 2, 4}), options);
   };
   c.step = 2e-2f;  // smaller steps have more rounding error, larger steps more truncation error
   c.tolerance = 5e-4;
   return c;
+}
+
+Case reversible_case() {
+  Choice join = default_choice(residual_connection("reversible"));
+  join.values.set("chunks", Index{2});
+  return recomputing_case(join, {});
+}
+
+Case recomputed_layer_case() {
+  ForwardOptions options;
+  options.recomputes_layers = true;
+  return recomputing_case(default_residual_connection(), options);
 }
 
 std::map<std::string_view, std::vector<Case>> all_cases() {
@@ -357,6 +368,7 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["selective_scan"] = {selective_scan_case(5), selective_scan_case(1)};
   cases["selective_scan"].back().inert_inputs = {1};  // a single token does not decay
   cases["reversible"] = {reversible_case()};
+  cases["recomputed_layer"] = {recomputed_layer_case()};
   return cases;
 }
 

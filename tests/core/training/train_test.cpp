@@ -129,6 +129,26 @@ TEST(Train, AccumulatesMicroBatches) {
   EXPECT_NEAR(train(plan, {}).loss, train(micro_batch_plan, {}).loss, 1e-4);
 }
 
+TEST(Train, CheckpointingKeepsTheWeights) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 4;
+  plan.model.dropout = 0.1;
+  TrainingPlan recomputing = plan;
+  recomputing.checkpointing = true;
+  recomputing.folder = folder.path() / "recomputing";
+  train(plan, {});
+  train(recomputing, {});
+  expect_same_weights(plan, recomputing);
+  recomputing.model.segment = 8;
+  try {
+    check(recomputing);
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "checkpointing: expected no segment, found 8");
+  }
+}
+
 TEST(Train, IsDeterministicInTheSeed) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
