@@ -19,8 +19,9 @@ namespace {
 Tensor position_vectors(const Trace& trace, const Claim& claim) {
   const Choice choice = encoding_of(tap_of(trace, claim));
   const Encoding& info = encoding(choice.id);
-  const bool is_learned = !std::ranges::all_of(
-      info.weights, [](const WeightInfo& weight) { return weight.file.optional; });
+  const bool is_learned = std::ranges::any_of(info.weights, [&](const WeightInfo& weight) {
+    return !weight.file.optional && (!weight.used || weight.used(choice.values));
+  });
   if (!info.embed || is_learned) {
     throw InputError("the claim requires fixed additive position vectors, which " + choice.id +
                      " does not have");

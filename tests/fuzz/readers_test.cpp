@@ -65,6 +65,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
 
 // Source files that obtain bytes directly, each with its target or the reason why it has none.
 const std::map<std::string, std::string> kByteSources{
+    {"app/window/dialogs/extrapolation_dialog.cpp", "any bytes are a text: target text"},
     {"app/window/widgets/fonts.cpp", "installed fonts, which FreeType and the atlas read"},
     {"core/base/file.cpp", "read_file"},
     {"core/base/file_beginning.cpp", "read_beginning"},

@@ -4,6 +4,7 @@
 
 #include "app/command/experiment_options.h"
 #include "app/command/group_text.h"
+#include "app/command/length_list.h"
 #include "core/attention/backend.h"
 #include "core/attention/variant.h"
 #include "core/base/error.h"
@@ -41,6 +42,7 @@ const std::vector<OptionReader>& readers() {
        [](auto& t) { command::group_from_text(t); }},
       {"ids", "1,2,300", [](auto& t) { command::ids_from_text(t, "--ids", 0); }},
       {"grid", "28,28", [](auto& t) { command::numbers_from_text(t, 1); }},
+      {"lengths", "64..512", [](auto& t) { command::lengths_from_text(t); }},
       {"intervene", "forbid query=5 key=3 layer=1", [](auto& t) { intervention_from_text(t); }},
       {"interventions", R"(["off layer=0", "replace position=2 token=7"])",
        [](auto& t) { interventions_from_json(parse_json(t, "f"), "f"); }},

@@ -144,9 +144,9 @@ void draw_parts(Ui& ui, ExportDialog& dialog) {
   hint(ui, "Legend of the colours: one is enough if several maps share it.");
 }
 
-// Offers to leave out the session if the format contains one.
+// Offers to leave out the session. Disabled if the format contains none.
 void draw_privacy(Ui& ui, ExportDialog& dialog, const ExportFormat* format) {
-  if (format == nullptr || !format->has_session) return;
+  ImGui::BeginDisabled(format == nullptr || !format->has_session);
   bool leaves_out = !dialog.picture.embeds_session;
   ImGui::Checkbox("Leave out the session", &leaves_out);
   mark(ui, "export.no_session");
@@ -154,6 +154,7 @@ void draw_privacy(Ui& ui, ExportDialog& dialog, const ExportFormat* format) {
        "The file contains the session: the text, and the paths of model and input. With it, a PNG "
        "opens again as it is shown.");
   dialog.picture.embeds_session = !leaves_out;
+  ImGui::EndDisabled();
 }
 
 void draw_theme(Ui& ui, ExportDialog& dialog) {
@@ -359,9 +360,12 @@ void draw_settings(Ui& ui, State& state) {
     draw_presets(ui, dialog);
     draw_parts(ui, dialog);
     draw_theme(ui, dialog);
+    ImGui::SameLine(0, ui.px(20));
+    draw_privacy(ui, dialog, format);
     draw_size(ui, dialog, format != nullptr && format->has_pixels);
+  } else {
+    draw_privacy(ui, dialog, format);
   }
-  draw_privacy(ui, dialog, format);
   if (is_movie(format) && state.run.trace != nullptr) {
     draw_export_frames(ui, dialog.frames, *state.shown_session(), *state.run.trace);
   }

@@ -189,6 +189,7 @@ Architecture decoder_architecture() {
                            "with it are rejected.",
                    .optional = true,
                    .unset_label = "none",
+                   .scope = {.training = true},
                    .initial = Index{0},
                    .slider = {.max = 256}}};
   a.refusal = decoder_refusal;

@@ -140,7 +140,13 @@ TEST_F(Tasks, ModelOpensOnIllustrativeView) {
     return r["experiment"]["text"] == "()[]{}<>()[]{}<>()[]{}<>" && r["current"].get<bool>();
   });
   program.click("model");
-  program.click("model.default");
+  program.wait_for("the list",
+                   [](const Report& r) { return r["widgets"].contains("list.marked"); });
+  program.press("Home");
+  program.wait_for("the first model", [](const Report& r) {
+    return r["widgets"]["list.marked"] == r["widgets"]["model.default"];
+  });
+  program.press("Return");
   const Report restored = wait_until_stable(program, "map");
   EXPECT_EQ(restored["experiment"]["text"], "my own words");
   EXPECT_EQ(restored["error"], "");
