@@ -207,12 +207,14 @@ class ExitPicture {
     const Index exit = exit_of(token_), last = layers() - 1;
     const std::string text = "“" + label(token_) + "” exits after layer " + std::to_string(exit) +
                              " and predicts " + describe_guess(exit);
-    std::string details = exit < last ? "; the last layer predicts " + describe_guess(last) : "";
-    if (token_ + 1 < length()) details += "; the text has “" + label(token_ + 1) + "”";
-    const std::string next =
-        token_ + 1 < length() ? "; the text has “" + label(token_ + 1) + "”" : "";
+    const std::string last_guess =
+        exit < last ? "; the last layer predicts " + describe_guess(last) : "";
+    const Index target = predicts_masked_tokens(trace_) ? token_ : token_ + 1;
+    const std::string expected = target < length() ? "; the text has “" + label(target) + "”" : "";
     page_.text({text_.x, y + 0.75 * em()},
-               page_.fitting({text + details + ".", text + next, text}, em(), text_.width), em());
+               page_.fitting({text + last_guess + expected + ".", text + expected, text}, em(),
+                             text_.width),
+               em());
     const bool q = study().distribution.defined();
     const std::string notice =
         q ? "Note: q learns to follow q*, the layer that an oracle with access to the text would "
