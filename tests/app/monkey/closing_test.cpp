@@ -96,7 +96,8 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
           }
         });
         const auto& task = s.dialogs.exporting.task;
-        EXPECT_TRUE(window.draw_until([&] { return task != nullptr && task->fraction() > 0; }));
+        EXPECT_TRUE(window.draw_until([&] { return task != nullptr && task->fraction() > 0; }))
+            << s.dialogs.exporting.problem;
         s.session.edit().run.text = sample_text(700);
         s.session.edit().run.overlong = Overlong::All;
         s.session.edit().run.variant =
