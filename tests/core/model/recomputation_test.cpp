@@ -5,9 +5,9 @@
 
 #include "core/model/architecture.h"
 #include "core/model/residual_connection.h"
-#include "core/tensor/storage.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
+#include "tests/support/peak_storage.h"
 #include "tests/support/small_config.h"
 
 namespace attnscope {
@@ -73,17 +73,12 @@ double peak_of_step(Index layers, bool recomputes_layers) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = layers});
   const Model model = trainable_model(config);
   const Batch batch = batch_for(config, 8, 64);
-  const auto step = [&] {
+  return testing::peak_storage([&] {
     ForwardOptions options;
     options.training = true;
     options.recomputes_layers = recomputes_layers;
     backward(run(model, batch, options).total_loss());
-  };
-  step();  // allocates the gradients
-  const std::size_t live_before = storage_statistics().live_bytes;
-  reset_peak_storage();
-  step();
-  return static_cast<double>(storage_statistics().peak_bytes - live_before);
+  });
 }
 
 // Each further layer adds its input instead of all its activations.

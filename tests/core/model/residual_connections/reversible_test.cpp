@@ -4,9 +4,9 @@
 
 #include "core/model/model.h"
 #include "core/model/residual_connection.h"
-#include "core/tensor/storage.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
+#include "tests/support/peak_storage.h"
 #include "tests/support/small_config.h"
 
 namespace attnscope {
@@ -27,16 +27,11 @@ double peak_of_step(const std::string& id, const Sizes& sizes) {
   Model model = make_model(config, 1);
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   const Batch batch = next_token_batch(IntTensor::full({8, 64}, 3));
-  const auto step = [&] {
+  return testing::peak_storage([&] {
     ForwardOptions options;
     options.training = true;
     backward(run(model, batch, options).total_loss());
-  };
-  step();  // allocates the gradients
-  const std::size_t live_before = storage_statistics().live_bytes;
-  reset_peak_storage();
-  step();
-  return static_cast<double>(storage_statistics().peak_bytes - live_before);
+  });
 }
 
 TEST(Reversible, TrainingMemoryDoesNotGrowWithDepth) {
