@@ -353,7 +353,10 @@ void evaluate_command(const EvaluateOptions& options) {
   const ModelConfig& config = checkpoint.model.config;
   const bool scores_attention_only =
       options.files.empty() && options.task.empty() && !options.repeat && !options.returns;
-  if (!scores_attention_only) require(Capability::Logits, config, checkpoint.name, "model");
+  const bool scores_actions =
+      has_continuous_actions(config) && options.files.empty() && !options.repeat;
+  if (!scores_attention_only && !scores_actions)
+    require(Capability::Logits, config, checkpoint.name, "model");
   if (options.exits) require(Capability::Exits, config, checkpoint.name, "--exit");
   if (options.returns) {
     evaluate_returns(compared_models(shared_checkpoint, options), options);
@@ -416,7 +419,7 @@ void add_evaluate(Command program) {
            "Further model for --by-length, --lengths or --returns; repeatable")
       .one_each();
   command.flag("--returns", options->returns,
-               "Report the achieved return by requested return of trajectory models on the grid: "
+               "Report the achieved return by requested return of trajectory models: "
                "with all earlier steps, with the last step alone, and of behaviour cloning");
   options->size.add_to(command);
   command.add("-o,--output", options->output,

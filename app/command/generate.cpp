@@ -48,7 +48,8 @@ struct GenerateOptions {
 
 struct GenerationResult {
   std::vector<std::int32_t> prompt, ids;
-  std::string ended_by;  // "tokens", "end", "context" or "interrupt"; for an action: "state"
+  std::vector<float> action{};  // continuous action; empty for other models
+  std::string ended_by;         // "tokens", "end", "context" or "interrupt"; for an action: "state"
 };
 
 class GenerationRun {
@@ -125,6 +126,7 @@ class GenerationRun {
                    {"ids", result_.ids},
                    {"text", decode(checkpoint_, result_.ids)},
                    {"ended_by", result_.ended_by}};
+    if (!result_.action.empty()) object["action"] = result_.action;
     if (beams_.empty()) {
       object["temperature"] = options_.sampling.temperature;
       object["top_k"] = options_.sampling.top_k;
@@ -168,7 +170,8 @@ class GenerationRun {
     const auto require_for = [this](Capability capability, const char* place) {
       require(capability, model_.config, checkpoint_.name, place);
     };
-    require_for(Capability::Logits, "model");
+    const bool acts_continuously = predicts_action_ && has_continuous_actions(model_.config);
+    if (!acts_continuously) require_for(Capability::Logits, "model");
     if (!predicts_action_) require_for(Capability::NextToken, "model");
     if (options_.rows >= 0) require_for(Capability::Image, "--rows");
     if (is_picture(options_.output)) require_for(Capability::Image, "--output");
@@ -220,9 +223,17 @@ class GenerationRun {
   void predict_action() {
     const Tensor logits = action_logits(checkpoint_, model_, session_.run,
                                         require_backend(backends_, session_.run.backend));
+    result_.ended_by = "state";
+    if (has_continuous_actions(model_.config)) {
+      for (Index n = 0; n < logits.size(); ++n) {
+        std::printf(n > 0 ? " %g" : "%g", static_cast<double>(logits[n]));
+      }
+      std::printf("\n");
+      result_.action = std::vector<float>(logits.begin(), logits.end());
+      return;
+    }
     Random random(options_.seed);
     result_.ids.push_back(sample(probabilities(logits, options_.sampling), random));
-    result_.ended_by = "state";
     std::printf("%d\n", result_.ids.front());
   }
 

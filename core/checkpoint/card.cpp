@@ -11,6 +11,7 @@
 #include "core/checkpoint/hub.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
+#include "core/model/capability.h"
 #include "core/model/input_kind.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
@@ -65,6 +66,7 @@ std::string attention_label(const ModelConfig& config) {
 
 std::string implied_task(const ModelConfig& config) {
   const Reads reads = architecture(config.architecture.id).reads;
+  if (has_continuous_actions(config)) return "steering";
   if (reads == Reads::Trajectories) return "trajectory";
   if (!input_kind(config.input.id).is_text) return "image";
   if (reads == Reads::SourceAndTarget) return "numbers";

@@ -1,6 +1,7 @@
 #include "core/experiment/continuation.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/experiment/effective_model.h"
@@ -86,9 +87,14 @@ Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const Run
                      Backend& backend) {
   const ModelInput input = model_input(model.config, checkpoint, spec, {}, false);
   const IntTensor& actions = input.batch.actions;
-  if (actions[actions.size() - 1] >= 0) {
+  if (actions.defined() && actions[actions.size() - 1] >= 0) {
     throw InputError(spec.input + ": actions: expected -1 at the last step, whose action " +
                      "is predicted, found " + std::to_string(actions[actions.size() - 1]));
+  }
+  if (const Tensor& moves = input.batch.moves;
+      moves.defined() && !std::isnan(moves[moves.size() - 1])) {
+    throw InputError(spec.input + ": actions: expected one row less than returns, since the last " +
+                     "action is predicted, found " + std::to_string(moves.dim(1)) + " rows");
   }
   ForwardOptions options;
   options.backend = &backend;

@@ -25,8 +25,9 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
 // Retrieval with its datastore in memory; nullopt if the run has none.
 std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& config);
 
-// Logits [actions] of the last action of a trajectory, which must be unknown (-1). Throws
-// InputError if the last action is known, because the state after it is unknown.
+// Logits [actions] of the last action of a trajectory, or its components [a] if it is continuous.
+// It must be unknown (-1, or no row). Throws InputError if the last action is known, because the
+// state after it is unknown.
 Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const RunSpec& spec,
                      Backend& backend);
 

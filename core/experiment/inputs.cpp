@@ -1,6 +1,7 @@
 #include "core/experiment/inputs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/experiment/effective_model.h"
@@ -60,10 +61,14 @@ std::vector<TraceToken> step_tokens(const TrajectoryInput& input) {
     token.label = kind + std::to_string(t);
     tokens.push_back(std::move(token));
   };
-  for (Index t = 0; t < input.actions.size(); ++t) {
+  for (Index t = 0; t < input.returns.size(); ++t) {
     add("R", t, -1);
     add("s", t, -1);
-    if (input.actions[t] >= 0) add("a", t, input.actions[t]);
+    if (input.moves.defined()) {
+      if (!std::isnan(input.moves(t, 0))) add("a", t, -1);
+    } else if (input.actions[t] >= 0) {
+      add("a", t, input.actions[t]);
+    }
   }
   return tokens;
 }
@@ -82,8 +87,16 @@ ModelInput trajectory_input(const ModelConfig& config, const RunSpec& spec, bool
   ModelInput input;
   input.batch.returns = steps.returns.reshaped({1, count});
   input.batch.states = steps.states.reshaped({1, count, steps.states.dim(1)});
-  input.batch.actions = steps.actions.reshaped({1, count});
-  if (needs_losses) input.batch.targets = input.batch.actions;
+  if (steps.moves.defined()) {
+    input.batch.moves = steps.moves.reshaped({1, count, steps.moves.dim(1)});
+    if (needs_losses) {
+      input.batch.targets = IntTensor::full({1, count}, 0);
+      if (std::isnan(steps.moves(count - 1, 0))) input.batch.targets[count - 1] = -1;
+    }
+  } else {
+    input.batch.actions = steps.actions.reshaped({1, count});
+    if (needs_losses) input.batch.targets = input.batch.actions;
+  }
   input.tokens = step_tokens(steps);
   return input;
 }

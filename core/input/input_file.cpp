@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/tensor/safetensors.h"
@@ -14,6 +15,10 @@ class Reader {
   Reader(const SafetensorsFile& file, std::string name) : file_(file), name_(std::move(name)) {}
 
   bool has(const char* tensor) const { return file_.tensors.contains(tensor); }
+  bool has_rank(const char* tensor, std::size_t rank) const {
+    const auto stored = file_.tensors.find(tensor);
+    return stored != file_.tensors.end() && stored->second.shape.size() == rank;
+  }
 
   IntTensor integers(const char* tensor, std::size_t rank) const {
     const StoredTensor& stored = find(tensor, rank);
@@ -57,14 +62,30 @@ TrajectoryInput truncate_at_open_step(const TrajectoryInput& in) {
   return {in.returns.slice(0, steps), in.states.slice(0, steps), in.actions.slice(0, steps)};
 }
 
+// Continuous actions of `steps` steps; those of the last step may be missing.  [steps, a]
+Tensor read_moves(const Reader& reader, Index steps) {
+  const Tensor taken = reader.floats("actions", 2);
+  if (taken.dim(0) != steps && taken.dim(0) + 1 != steps) {
+    reader.fail("actions", std::to_string(steps) + " rows, as many as returns, or one less",
+                to_string(taken.shape()));
+  }
+  Tensor moves = Tensor::full({steps, taken.dim(1)}, std::numeric_limits<float>::quiet_NaN());
+  std::ranges::copy(taken, moves.begin());
+  return moves;
+}
+
 TrajectoryInput read_trajectory(const Reader& reader) {
-  TrajectoryInput input{reader.floats("returns", 1), reader.floats("states", 2),
-                        reader.integers("actions", 1)};
+  TrajectoryInput input{reader.floats("returns", 1), reader.floats("states", 2), {}};
   const Index steps = input.returns.dim(0);
   if (input.states.dim(0) != steps) {
     reader.fail("states", std::to_string(steps) + " rows, as many as returns",
                 to_string(input.states.shape()));
   }
+  if (reader.has_rank("actions", 2)) {
+    input.moves = read_moves(reader, steps);
+    return input;
+  }
+  input.actions = reader.integers("actions", 1);
   if (input.actions.dim(0) != steps) {
     reader.fail("actions", std::to_string(steps) + " numbers, as many as returns",
                 to_string(input.actions.shape()));

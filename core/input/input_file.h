@@ -2,6 +2,8 @@
 //   pixels [height, width] I32                          an image
 //   returns [T], states [T, s] F32, actions [T] I32     a trajectory; action -1: not yet taken;
 //                                                       later steps are ignored
+//   returns, states, actions [T or T - 1, a] F32        a trajectory with continuous actions; with
+//                                                       T - 1, the last one is not yet taken
 #pragma once
 
 #include <filesystem>
@@ -13,7 +15,8 @@ namespace attnscope {
 
 struct TrajectoryInput {
   Tensor returns, states;  // [T], [T, s]
-  IntTensor actions;       // [T]
+  IntTensor actions;       // [T]; undefined with continuous actions
+  Tensor moves{};          // [T, a] continuous actions, NaN: not yet taken; undefined without
 };
 
 struct InputFile {

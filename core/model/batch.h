@@ -15,9 +15,12 @@ struct Batch {
   Tensor patches;     // [B, n, e] pixels of image patches; undefined without patches
   IntTensor source;   // [B, L_source] input of the encoder
   IntTensor targets;  // [B, L] token to predict at each position, -1: none; undefined: no losses
-  // Trajectory: returns to go [B, T], states [B, T, s], actions [B, T] (-1: not taken yet).
+  // Trajectory: returns to go [B, T], states [B, T, s], actions [B, T] (-1: not taken yet) or
+  // continuous actions `moves` [B, T, a] (NaN: not taken yet). With continuous actions, a target of
+  // 0 stands for the action of the step.
   Tensor returns, states;
   IntTensor actions;
+  Tensor moves;
   double progress = 1;  // completed fraction of the training, in [0, 1]; some losses depend on it
 
   Index size() const;    // B

@@ -21,6 +21,12 @@ std::string input_name(const ModelConfig& config) {
   return reads_trajectories(config) ? "trajectories" : config.input.id;
 }
 
+// Reason why a model has no logits.
+std::string missing_logits(const ModelConfig& config) {
+  return has_continuous_actions(config) ? "predicts continuous actions without probabilities"
+                                        : "gives only attention and states";
+}
+
 struct CapabilityInfo {
   Capability capability;
   const char* expected;  // "a model with an output head"
@@ -30,8 +36,8 @@ struct CapabilityInfo {
 
 const CapabilityInfo kCapabilities[] = {
     {Capability::Logits, "a model with an output head",
-     [](const ModelConfig& c) { return c.model_options.output_head; },
-     [](const ModelConfig&) { return std::string("gives only attention and states"); }},
+     [](const ModelConfig& c) { return c.model_options.output_head && !has_continuous_actions(c); },
+     missing_logits},
     {Capability::NextToken, "a model that generates text",
      [](const ModelConfig& c) { return !is_masked_model(c); },
      [](const ModelConfig&) { return std::string("is a masked language model"); }},
@@ -47,6 +53,10 @@ const CapabilityInfo kCapabilities[] = {
 };
 
 }  // namespace
+
+bool has_continuous_actions(const ModelConfig& config) {
+  return reads_trajectories(config) && config.architecture.values.flag("continuous");
+}
 
 std::string capability_refusal(Capability capability, const ModelConfig& config,
                                std::string_view model) {

@@ -8,6 +8,10 @@
 
 namespace attnscope {
 
+// True for models of trajectories with continuous actions, whose outputs are numbers instead of
+// logits.
+bool has_continuous_actions(const ModelConfig& config);
+
 enum class Capability {
   Logits,     // has an output head
   NextToken,  // predicts the next token, pixel or action from those before it

@@ -42,7 +42,9 @@ void check_types(const Batch& batch, Index types) {
 }
 
 void check_options(const ModelConfig& config, const Batch& batch, const ForwardOptions& options) {
-  const bool predicts = batch.targets.defined() || options.last_logits || options.retrieval;
+  const bool learns_numbers = config.model_options.output_head && has_continuous_actions(config);
+  const bool predicts =
+      (batch.targets.defined() && !learns_numbers) || options.last_logits || options.retrieval;
   if (predicts) require(Capability::Logits, config, "a model", "output_head");
   if (options.trace && batch.size() != 1) {
     throw InputError("ids: expected batch size 1 for a trace, found " +

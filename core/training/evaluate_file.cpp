@@ -115,6 +115,9 @@ Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& fil
   Batch batch;
   batch.returns = steps.returns.reshaped({1, count});
   batch.states = steps.states.reshaped({1, count, steps.states.dim(1)});
+  if (!steps.actions.defined()) {
+    throw InputError(file.string() + ": actions: expected action ids, found continuous actions");
+  }
   batch.actions = steps.actions.reshaped({1, count});
   ForwardOptions options;
   Evaluation evaluation;

@@ -1,5 +1,6 @@
-// Achieved return by requested return of Decision Transformers on the grid (walks.h), with all
-// earlier steps or only the last ones, next to behaviour cloning (Chen et al., 2021, section 5).
+// Achieved return by requested return of Decision Transformers on the grid or in the plane
+// (acting.h), with all earlier steps or only the last ones, next to behaviour cloning (Chen et al.,
+// 2021, section 5).
 #pragma once
 
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/figure/display_list.h"
+#include "core/training/acting.h"
 
 namespace attnscope {
 
@@ -17,8 +19,10 @@ struct ReturnCurve {
   bool conditioned = true;  // false: behaviour cloning, which does not see the requested return
   // For 1, 2, ... requested steps, over the starts from which the goal is that near: mean achieved
   // return, and share of rollouts that reach the goal within the requested steps. A rollout that
-  // misses the goal has the return of one step more than the maximum, as in training.
+  // misses the goal has the return of one step more than the maximum, as in training. NaN without
+  // such starts.
   std::vector<double> achieved, within;  // [max_steps]
+  World world = World::Grid;
 };
 
 struct ReturnCurves {
@@ -26,15 +30,13 @@ struct ReturnCurves {
   std::vector<ReturnCurve> curves;
 };
 
-// Reason why a model does not act on the grid; empty if it does.
-std::string grid_refusal(const ModelConfig& config);
-
 // Acts greedily from every start, for every requested return. Throws InputError for models with a
-// grid_refusal().
+// world_refusal().
 ReturnCurve achieved_returns(const Checkpoint& checkpoint, Index context);
 
 // For each model, a curve with all earlier steps and, if it sees returns, one with the last step
-// alone. Shorter maximum lengths of models limit all curves.
+// alone. Shorter maximum lengths of models limit all curves. Throws InputError for models of
+// different environments.
 ReturnCurves return_curves(const std::vector<std::shared_ptr<const Checkpoint>>& models);
 
 // Achieved over requested return, with the diagonal "as requested".

@@ -1,12 +1,12 @@
 // Figure and tables of achieved returns.
 #include <algorithm>
+#include <cmath>
 
 #include "core/figure/colour_map.h"
 #include "core/figure/line_chart.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/text_table.h"
 #include "core/training/returns.h"
-#include "core/training/walks.h"
 
 namespace attnscope {
 namespace {
@@ -17,6 +17,16 @@ std::string curve_name(const ReturnCurve& curve) {
   if (curve.context == 0) return curve.model + ", all steps";
   return curve.model + (curve.context == 1 ? ", last step alone"
                                            : ", last " + std::to_string(curve.context) + " steps");
+}
+
+std::string describe_world(World world) {
+  if (world == World::Grid) return "Shortest-path grid of 5 × 5 cells";
+  return "Steering in the plane, with continuous actions, from the centres of 5 × 5 cells";
+}
+
+// Empty for NaN: no start is near enough for the request.
+std::string number(double value, int digits) {
+  return std::isnan(value) ? "" : fixed(value, digits);
 }
 
 double requested_return(Index steps) {
@@ -38,12 +48,12 @@ DisplayList returns_picture(const ReturnCurves& curves, double width, double hei
   chart.labels_at_ends = true;
   chart.x.least = chart.y.least = worst;
   chart.x.most = chart.y.most = 0;
-  chart.note =
-      "Shortest-path grid of 5 × 5 cells: each step costs 0.1, and the goal ends the walk. "
-      "Means over the starts from which the goal is near enough for the request. A walk "
-      "that misses the goal within " +
-      std::to_string(curves.max_steps) + " steps counts as " + fixed(worst, 1) +
-      ". Behaviour cloning sees no return.";
+  chart.note = describe_world(curves.curves.empty() ? World::Grid : curves.curves.front().world) +
+               ": each step costs 0.1, and the goal ends the walk. "
+               "Means over the starts from which the goal is near enough for the request. A walk "
+               "that misses the goal within " +
+               std::to_string(curves.max_steps) + " steps counts as " + fixed(worst, 1) +
+               ". Behaviour cloning sees no return.";
   chart.curves.push_back({.label = "as requested",
                           .points = {{worst, worst}, {requested_return(1), requested_return(1)}},
                           .colour = theme.faint_text,
@@ -58,8 +68,8 @@ DisplayList returns_picture(const ReturnCurves& curves, double width, double hei
                .dots = true,
                .stroke = curve.conditioned ? LineStroke::Solid : LineStroke::Dotted};
     for (Index steps = curves.max_steps; steps >= 1; --steps) {  // returns ascending
-      line.points.push_back(
-          {requested_return(steps), curve.achieved[static_cast<std::size_t>(steps - 1)]});
+      const double achieved = curve.achieved[static_cast<std::size_t>(steps - 1)];
+      if (!std::isnan(achieved)) line.points.push_back({requested_return(steps), achieved});
     }
     chart.curves.push_back(std::move(line));
   }
@@ -74,7 +84,7 @@ std::string to_csv(const ReturnCurves& curves) {
       csv += csv_field(curve.model) + "," +
              (curve.context == 0 ? "all" : std::to_string(curve.context)) + "," +
              (curve.conditioned ? "true" : "false") + "," + fixed(requested_return(steps), 1) +
-             "," + fixed(curve.achieved[n], 4) + "," + fixed(curve.within[n], 4) + "\n";
+             "," + number(curve.achieved[n], 4) + "," + number(curve.within[n], 4) + "\n";
     }
   }
   return csv;
@@ -91,7 +101,8 @@ std::string to_table(const ReturnCurves& curves) {
   for (Index steps = 1; steps <= curves.max_steps; ++steps) {
     table += right_aligned(fixed(requested_return(steps), 1), kRequested);
     for (const ReturnCurve& curve : curves.curves) {
-      table += right_aligned(fixed(curve.achieved[static_cast<std::size_t>(steps - 1)], 3),
+      const double achieved = curve.achieved[static_cast<std::size_t>(steps - 1)];
+      table += right_aligned(std::isnan(achieved) ? "none" : fixed(achieved, 3),
                              curve_name(curve).size() + 3);
     }
     table += "\n";

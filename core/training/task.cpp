@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/find_by_id.h"
+#include "core/model/capability.h"
 #include "core/model/global_tokens.h"
 
 namespace attnscope {
@@ -15,9 +16,10 @@ std::string describe_input(Reads reads) {
 }  // namespace
 
 const std::vector<TaskInfo>& tasks() {
-  static const std::vector<TaskInfo> list{
-      text_task(),     masked_task(),  repeat_task(), recall_task(), brackets_task(),
-      addition_task(), numbers_task(), copy_task(),   image_task(),  trajectory_task()};
+  static const std::vector<TaskInfo> list{text_task(),       masked_task(),   repeat_task(),
+                                          recall_task(),     brackets_task(), addition_task(),
+                                          numbers_task(),    copy_task(),     image_task(),
+                                          trajectory_task(), steering_task()};
   return list;
 }
 
@@ -37,6 +39,31 @@ void check_byte_pairs(const TrainingPlan& plan) {
                      std::to_string(plan.model.vocabulary) + " with the start id " +
                      std::to_string(start));
   }
+}
+
+void check_walks(const TrainingPlan& plan, const char* walks, Index state_size, Index actions) {
+  if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
+    throw InputError("text: expected no files, since the task \"" + plan.task +
+                     "\" generates its walks");
+  }
+  const Values& values = plan.model.architecture.values;
+  const auto expect = [&](const char* key, Index expected) {
+    if (values.integer(key) == expected) return;
+    throw InputError("model.architecture." + std::string(key) + ": expected " +
+                     std::to_string(expected) + " for " + walks + ", found " +
+                     std::to_string(values.integer(key)));
+  };
+  expect("state_size", state_size);
+  expect("actions", actions);
+  if (plan.model.context < walk_tokens(plan)) {
+    throw InputError("model.context: expected at least the " + std::to_string(walk_tokens(plan)) +
+                     " tokens of most_steps steps, found " + std::to_string(plan.model.context));
+  }
+}
+
+Index walk_tokens(const TrainingPlan& plan) {
+  constexpr Index kTokensPerStep = 3;
+  return kTokensPerStep * plan.model.architecture.values.integer("most_steps");
 }
 
 Score pair_score(const TallyByLength& tallies) {
@@ -64,6 +91,11 @@ void check_model(const TaskInfo& task, const ModelConfig& model) {
                      (task.masks_tokens ? "the share of tokens to mask" : "no value") +
                      " for the task \"" + task.id + "\", found " +
                      (task.masks_tokens ? "none" : "one (only the task \"masked\" masks tokens)"));
+  }
+  if (task.has_continuous_actions != has_continuous_actions(model)) {
+    throw InputError(std::string("model.architecture.continuous: expected ") +
+                     (task.has_continuous_actions ? "true" : "false") + " for the task \"" +
+                     task.id + "\", found " + (task.has_continuous_actions ? "false" : "true"));
   }
   if (leaks_future(model) && !task.masks_tokens) {
     throw InputError(

@@ -54,8 +54,9 @@ struct TaskInfo {
   // Input of compatible models.
   Reads reads = Reads::Tokens;
   std::string input = "text";
-  bool masks_tokens = false;  // the model predicts masked tokens and need not be causal
-  std::string files;          // required contents of the plan's `text`, e.g. "text files"
+  bool masks_tokens = false;            // the model predicts masked tokens and need not be causal
+  bool has_continuous_actions = false;  // the model predicts continuous actions
+  std::string files;                    // required contents of the plan's `text`, e.g. "text files"
   // Tokens per sequence; null: the plan determines their number.
   std::function<Index(const TrainingPlan&)> length{};
   void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an incompatible plan
@@ -74,10 +75,15 @@ TaskInfo numbers_task();     // numbers in words
 TaskInfo copy_task();        // random letters, copied
 TaskInfo image_task();       // next pixel of images
 TaskInfo trajectory_task();  // actions for a desired return
+TaskInfo steering_task();    // continuous actions for a desired return
 
 // Throws InputError unless the plan generates pairs of bytes: no files, and a vocabulary of 256
 // bytes and the start id 256.
 void check_byte_pairs(const TrainingPlan& plan);
+// Throws InputError unless the plan generates walks with states and actions of these sizes, which
+// fit into the context. walks: "grid walks".
+void check_walks(const TrainingPlan& plan, const char* walks, Index state_size, Index actions);
+Index walk_tokens(const TrainingPlan& plan);  // of a walk of the maximum number of steps
 // Mean loss per token, and as accuracy the share of matches.
 Score pair_score(const TallyByLength& tallies);
 

@@ -8,6 +8,7 @@
 #include "core/input/image_file.h"
 #include "core/input/input_file.h"
 #include "core/model/architecture.h"
+#include "core/model/capability.h"
 #include "core/model/input_kind.h"
 #include "core/view/view.h"
 
@@ -185,7 +186,8 @@ namespace {
 bool reads_file(const ModelConfig& config, const InputFile& file) {
   if (file.trajectory) {
     return reads(config) == Reads::Trajectories &&
-           config.architecture.values.integer("state_size") == file.trajectory->states.dim(1);
+           config.architecture.values.integer("state_size") == file.trajectory->states.dim(1) &&
+           has_continuous_actions(config) == file.trajectory->moves.defined();
   }
   const Values& image = config.input.values;
   return file.pixels && !input_kind(config.input.id).is_text &&
@@ -228,7 +230,8 @@ RunView with_text(const std::string& text, const RunView& current) {
   try {
     const ModelCard card = model_card(current.run.model);
     const std::string task = reading_task(card);
-    if (task == "image" || task == "trajectory") next = with_model(current, "default").viewed;
+    if (task == "image" || task == "trajectory" || task == "steering")
+      next = with_model(current, "default").viewed;
   } catch (const InputError&) {  // the run will report the error
   }
   RunSpec input_only;

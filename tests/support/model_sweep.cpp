@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/model/architecture.h"
+#include "core/model/capability.h"
 #include "core/model/residual_connection.h"
 #include "tests/support/compare.h"
 
@@ -94,8 +95,12 @@ Batch make_batch(const ModelConfig& c) {
     Batch batch;
     batch.returns = random_tensor({1, steps}, 5);
     batch.states = random_tensor({1, steps, c.architecture.values.integer("state_size")}, 6);
-    batch.actions = make_ids(steps, c.vocabulary, 3);
-    batch.targets = batch.actions;
+    batch.targets = make_ids(steps, c.vocabulary, 3);
+    if (has_continuous_actions(c)) {
+      batch.moves = random_tensor({1, steps, c.vocabulary}, 7);
+    } else {
+      batch.actions = batch.targets;
+    }
     return batch;
   }
   Batch batch = next_token_batch(make_ids(c.context, c.vocabulary, 3));

@@ -1,4 +1,4 @@
-// Finding "rollouts": rollouts of a decision transformer on its grid.
+// Finding "rollouts": rollouts of a decision transformer in its environment.
 #include "core/experiment/rollouts.h"
 
 #include <algorithm>
@@ -16,32 +16,30 @@ namespace {
 // Maximum number of steps. The attention of longer rollouts would not fit into memory.
 constexpr Index kMaxSteps = 64;
 
-// Reason why this model does not act on the grid; empty if it does.
+// Reason why there are no rollouts of this model; empty if there are.
 std::string rollout_refusal(const ModelConfig& config) {
-  const Values& values = config.architecture.values;
-  const bool acts_on_grid = values.integer("state_size") == Grid::kStateSize &&
-                            values.integer("actions") == Grid::kActions;
-  if (acts_on_grid && values.integer("most_steps") > kMaxSteps) {
-    return "paths of up to " + std::to_string(values.integer("most_steps")) +
-           " steps: expected at most " + std::to_string(kMaxSteps) +
-           " for rollouts from every cell";
-  }
-  if (acts_on_grid) return "";
-  return "the model acts in another environment than the grid of " + std::to_string(Grid::kSide) +
-         " by " + std::to_string(Grid::kSide) + " cells: expected states of " +
-         std::to_string(Grid::kStateSize) + " numbers and " + std::to_string(Grid::kActions) +
-         " actions, found " + std::to_string(values.integer("state_size")) + " and " +
-         std::to_string(values.integer("actions"));
+  const std::string refusal = world_refusal(config);
+  if (!refusal.empty()) return refusal;
+  const Index max_steps = config.architecture.values.integer("most_steps");
+  if (max_steps <= kMaxSteps) return "";
+  return "paths of up to " + std::to_string(max_steps) + " steps: expected at most " +
+         std::to_string(kMaxSteps) + " for rollouts from every cell";
 }
 
 // Attention of the model when it chooses the last action of a rollout.  [layers][heads, L, L]
 std::vector<Tensor> final_attention(const Model& model, const Rollout& walk) {
-  std::vector<Index> cells(walk.cells.begin(), walk.cells.end() - 1);
-  std::vector<Index> actions(walk.actions.begin(), walk.actions.end() - 1);
+  Walk before = walk;  // the last action is not taken yet
+  if (walk.world == World::Grid) {
+    before.cells.pop_back();
+    before.actions.pop_back();
+  } else {
+    before.points.pop_back();
+    before.moves.pop_back();
+  }
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
-  run(model, unfinished_walks({cells}, {actions}, {walk.target_steps}), options);
+  run(model, visible_steps({&before}, 0), options);
   std::vector<Tensor> layers;
   const TracePart part = trace.part({});
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
@@ -60,31 +58,15 @@ std::vector<Tensor> final_attention(const Model& model, const Rollout& walk) {
 
 // Advances the unfinished rollouts by one step.
 void step(const Model& model, std::vector<Rollout*>& unfinished) {
-  std::vector<std::vector<Index>> cells, actions;
-  std::vector<Index> target_steps;
-  for (const Rollout* walk : unfinished) {
-    cells.push_back(walk->cells);
-    actions.push_back(walk->actions);
-    target_steps.push_back(walk->target_steps);
-  }
-  ForwardOptions options;
-  const Tensor logits =
-      run(model, unfinished_walks(cells, actions, target_steps), options).logits.value();
-  const Index steps = logits.dim(1);  // logits: [B, T, actions]
+  const Tensor outputs = take_step(model, {unfinished.begin(), unfinished.end()}, 0);
   for (std::size_t b = 0; b < unfinished.size(); ++b) {
     Rollout& walk = *unfinished[b];
-    const float* last_logits =
-        logits.data() + (static_cast<Index>(b) * steps + steps - 1) * Grid::kActions;
-    Tensor row({Grid::kActions});
-    std::copy_n(last_logits, Grid::kActions, row.begin());
-    const std::vector<double> p = probabilities(row, {});
+    if (walk.world != World::Grid) continue;
+    const std::vector<double> p =
+        probabilities(outputs.slice(static_cast<Index>(b), 1).reshaped({Grid::kActions}), {});
     for (Index a = 0; a < Grid::kActions; ++a) {
-      walk.probabilities(steps - 1, a) = static_cast<float>(p[static_cast<std::size_t>(a)]);
+      walk.probabilities(walk.steps() - 1, a) = static_cast<float>(p[static_cast<std::size_t>(a)]);
     }
-    const Index action = std::max_element(last_logits, last_logits + Grid::kActions) - last_logits;
-    walk.actions.push_back(action);
-    walk.cells.push_back(Grid::after(walk.cells.back(), action));
-    walk.reached = walk.cells.back() == Grid::kGoal;
   }
   std::erase_if(unfinished, [](const Rollout* walk) { return walk->reached; });
 }
@@ -94,14 +76,13 @@ Rollouts roll_out(const Model& model, const FindingProgress& progress) {
   rollouts.problem = rollout_refusal(model.config);
   if (!rollouts.problem.empty()) return rollouts;
   const Index max_steps = model.config.architecture.values.integer("most_steps");
+  rollouts.world = world_of(model.config);
   rollouts.max_steps = max_steps;
   for (Index start = 0; start < Grid::kCells; ++start) {
     if (start == Grid::kGoal) continue;
     for (Index target_steps = 1; target_steps <= max_steps; ++target_steps) {
       Rollout walk;
-      walk.start = start;
-      walk.target_steps = target_steps;
-      walk.cells = {start};
+      static_cast<Walk&>(walk) = walk_from(rollouts.world, start, target_steps);
       walk.probabilities = Tensor::zeros({max_steps, Grid::kActions});
       rollouts.all.push_back(std::move(walk));
     }
@@ -172,7 +153,7 @@ double Rollouts::mean_achieved(Index target_steps) const {
 Rollouts::Share Rollouts::within_target(Index target_steps) const {
   Share share;
   for (const Rollout& walk : all) {
-    if (walk.target_steps != target_steps || Grid::distance(walk.start) > target_steps) continue;
+    if (walk.target_steps != target_steps || walk.fewest_steps() > target_steps) continue;
     ++share.of;
     if (walk.reached && walk.steps() <= target_steps) ++share.reached;
   }
@@ -182,7 +163,7 @@ Rollouts::Share Rollouts::within_target(Index target_steps) const {
 Rollouts::Share Rollouts::shortest() const {
   Share share;
   for (const Rollout& walk : all) {
-    if (walk.target_steps != Grid::distance(walk.start)) continue;
+    if (walk.target_steps != walk.fewest_steps()) continue;
     ++share.of;
     if (walk.reached && walk.steps() == walk.target_steps) ++share.reached;
   }

@@ -1,12 +1,15 @@
 // trajectory: Decision Transformer, which generates actions for a desired return. Chen et al.,
 // 2021.
 #include <algorithm>
+#include <cmath>
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/model/architecture.h"
+#include "core/model/capability.h"
 #include "core/model/layer_stack.h"
 #include "core/model/losses.h"
 #include "core/model/pass.h"
@@ -16,6 +19,29 @@ namespace attnscope {
 namespace {
 
 constexpr Index kTokensPerStep = 3;  // return to go, state, action
+
+void check_actions(const Batch& batch, const ModelConfig& config) {
+  const Shape shape{batch.returns.dim(0), batch.returns.dim(1)};
+  if (has_continuous_actions(config)) {
+    const Shape expected{shape[0], shape[1], config.vocabulary};
+    if (batch.moves.defined() && batch.moves.shape() == expected) return;
+    throw InputError("actions: expected numbers of shape " + to_string(expected) + ", found " +
+                     (batch.moves.defined() ? to_string(batch.moves.shape()) : "action ids"));
+  }
+  if (batch.moves.defined()) {
+    throw InputError("actions: expected action ids, found numbers of shape " +
+                     to_string(batch.moves.shape()));
+  }
+  if (batch.actions.shape() != shape) {
+    throw InputError("actions: expected " + to_string(shape) + ", found " +
+                     to_string(batch.actions.shape()));
+  }
+  for (const std::int32_t action : batch.actions) {
+    if (action >= -1 && action < config.vocabulary) continue;
+    throw InputError("actions: expected -1 to " + std::to_string(config.vocabulary - 1) +
+                     ", found " + std::to_string(action));
+  }
+}
 
 void check_batch(const Batch& batch, const ModelConfig& config) {
   const Values& values = config.architecture.values;
@@ -29,45 +55,63 @@ void check_batch(const Batch& batch, const ModelConfig& config) {
     throw InputError("states: expected " + to_string(Shape{items, steps, size}) + ", found " +
                      to_string(batch.states.shape()));
   }
-  if (batch.actions.shape() != Shape{items, steps}) {
-    throw InputError("actions: expected " + to_string(Shape{items, steps}) + ", found " +
-                     to_string(batch.actions.shape()));
-  }
-  for (const std::int32_t action : batch.actions) {
-    if (action >= -1 && action < config.vocabulary) continue;
-    throw InputError("actions: expected -1 to " + std::to_string(config.vocabulary - 1) +
-                     ", found " + std::to_string(action));
-  }
+  check_actions(batch, config);
 }
 
-// True if the last action of every sequence is -1 (not taken yet). These actions have no token.
+// True if action n of the batch is not taken yet: -1, or a NaN among continuous actions.
+bool is_open(const Batch& batch, Index n) {
+  if (!batch.moves.defined()) return batch.actions[n] < 0;
+  const Index size = batch.moves.dim(2);
+  const float* move = batch.moves.data() + n * size;
+  return std::any_of(move, move + size, [](float x) { return std::isnan(x); });
+}
+
+// True if the last action of every sequence is not taken yet. These actions have no token.
 bool lacks_last_action(const Batch& batch) {
-  const Index items = batch.actions.dim(0), steps = batch.actions.dim(1);
+  const Index items = batch.returns.dim(0), steps = batch.returns.dim(1);
+  const std::string open = batch.moves.defined() ? "NaN" : "-1";
   Index open_count = 0;
-  for (Index n = 0; n < batch.actions.size(); ++n) {
-    if (batch.actions[n] >= 0) continue;
+  for (Index n = 0; n < items * steps; ++n) {
+    if (!is_open(batch, n)) continue;
     if (n % steps + 1 < steps) {
-      throw InputError(
-          "actions: expected -1 (not taken yet) only at the last step, found -1 at step " +
-          std::to_string(n % steps));
+      throw InputError("actions: expected " + open +
+                       " (not taken yet) only at the last step, found " + open + " at step " +
+                       std::to_string(n % steps));
     }
     ++open_count;
   }
   if (open_count != 0 && open_count != items) {
-    throw InputError("actions: expected -1 at the last step of all sequences or of none");
+    throw InputError("actions: expected " + open + " at the last step of all sequences or of none");
   }
   return open_count != 0;
+}
+
+// Continuous actions, with zeros for those that are not taken yet.  [B, T, a]
+Tensor taken_moves(const Batch& batch) {
+  Tensor moves = batch.moves.copy();
+  std::ranges::replace_if(
+      moves, [](float x) { return std::isnan(x); }, 0.0f);
+  return moves;
+}
+
+// Vectors of the actions: rows of a table, or a linear map of continuous actions.  [B, T, d]
+Var action_vectors(Pass& pass, const Batch& batch) {
+  const Var table = pass.weight("embed.action");  // [actions, d]
+  if (batch.moves.defined()) {
+    return add(matmul(Var(taken_moves(batch)), table), pass.weight("embed.action.b"));
+  }
+  IntTensor actions(batch.actions.shape());
+  std::ranges::transform(batch.actions, actions.begin(),
+                         [](std::int32_t action) { return std::max(action, 0); });
+  return gather(table, actions);
 }
 
 // Vectors of the three tokens of each step.  [B 3 T, d]
 Var step_tokens(Pass& pass, const Batch& batch) {
   const Index items = batch.returns.dim(0), steps = batch.returns.dim(1);
   const Index width = pass.config().width;
-  IntTensor times({items, steps}), actions({items, steps});
-  for (Index n = 0; n < times.size(); ++n) {
-    times[n] = static_cast<std::int32_t>(n % steps);
-    actions[n] = std::max(batch.actions[n], 0);
-  }
+  IntTensor times({items, steps});
+  for (Index n = 0; n < times.size(); ++n) times[n] = static_cast<std::int32_t>(n % steps);
   const Var time = gather(pass.weight("embed.time"), times);  // [B, T, d]
   const auto token = [&](const Var& x) { return reshape(add(x, time), {items, steps, 1, width}); };
   const bool sees_returns = pass.config().architecture.values.flag("returns");
@@ -77,10 +121,23 @@ Var step_tokens(Pass& pass, const Batch& batch) {
           pass.weight("embed.return.b"));
   const Var state_vectors =
       add(matmul(Var(batch.states), pass.weight("embed.state.w")), pass.weight("embed.state.b"));
-  const Var action_vectors = gather(pass.weight("embed.action"), actions);
   const Var tokens =
-      concat({token(return_vectors), token(state_vectors), token(action_vectors)}, 2);
+      concat({token(return_vectors), token(state_vectors), token(action_vectors(pass, batch))}, 2);
   return reshape(tokens, {items * steps * kTokensPerStep, width});
+}
+
+// Mean squared error of predicted continuous actions [B, T, a] over the components of the steps
+// with a target; 0 without targets.  []
+Var squared_error(const Var& predictions, const Batch& batch) {
+  const IntTensor& targets = batch.targets;
+  Tensor weights = Tensor::zeros({targets.dim(0), targets.dim(1), 1});
+  const auto count = std::ranges::count_if(targets, [](std::int32_t t) { return t >= 0; });
+  for (Index n = 0; n < targets.size(); ++n) {
+    if (targets[n] < 0) continue;
+    weights[n] = 1 / static_cast<float>(count * predictions.dim(2));
+  }
+  const Var difference = subtract(predictions, Var(taken_moves(batch)));
+  return sum(multiply(multiply(difference, difference), Var(weights)));
 }
 
 Output run_trajectory(Pass& pass, const Batch& batch) {
@@ -104,6 +161,14 @@ Output run_trajectory(Pass& pass, const Batch& batch) {
   }
   const Var logits = pass.logits(gather(x, state_rows));  // [B T, actions]
   if (!logits.defined()) return {};                       // no output head
+  if (has_continuous_actions(config)) {
+    Output output;
+    output.logits = tanh(reshape(logits, {items, steps, config.vocabulary}));
+    if (batch.targets.defined()) {
+      output.losses.push_back(weighted_loss("action", squared_error(output.logits, batch)));
+    }
+    return output;
+  }
   pass.recorder().logits(logits.value(), 0);
   Output output;
   output.logits = reshape(logits, {items, steps, config.vocabulary});
@@ -121,6 +186,10 @@ std::string trajectory_refusal(const ModelConfig& config) {
   }
   if (config.tied_output) {
     return "tied_output: expected false for \"trajectory\", which has no token table, found true";
+  }
+  if (has_continuous_actions(config) && config.softmax.id != default_softmax().id) {
+    return "softmax: expected " + default_softmax().id + " for continuous actions, found " +
+           config.softmax.id;
   }
   if (!config.causal) return "causal: expected true for \"trajectory\", found false";
   return "";
@@ -148,6 +217,13 @@ WeightInfo token_weight(const char* name, const char* help, const char* rows) {
           .initial = *rows == '\0' ? initial_zeros() : initial_normal(0.02)};
 }
 
+// Bias of the linear map of continuous actions.
+WeightInfo action_bias() {
+  WeightInfo weight = token_weight("embed.action.b", "Bias of the action projection.", "");
+  weight.used = [](const Values& values) { return values.flag("continuous"); };
+  return weight;
+}
+
 }  // namespace
 
 Architecture trajectory_architecture() {
@@ -165,7 +241,8 @@ Architecture trajectory_architecture() {
   a.reads = Reads::Trajectories;
   a.parameters = {
       count_parameter("state_size", "State size", "Components of a state.", 2),
-      count_parameter("actions", "Actions", "Number of actions.", 4),
+      count_parameter("actions", "Actions",
+                      "Number of actions, or of components of a continuous action.", 4),
       count_parameter("most_steps", "Maximum steps", "Maximum length of a trajectory.", 20),
       {.key = "norm_epsilon",
        .symbol = "ε",
@@ -182,12 +259,20 @@ Architecture trajectory_architecture() {
        .label = "Returns",
        .help = "Off: behaviour cloning. The model reads 0 instead of every return to go.",
        .kind = Parameter::Kind::Flag,
-       .initial = true}};
+       .initial = true},
+      {.key = "continuous",
+       .symbol = "",
+       .label = "Continuous actions",
+       .help = "On: an action is a vector of numbers from -1 to 1. A linear map reads it, a linear "
+               "map with tanh predicts it, and the loss is the mean squared error.",
+       .kind = Parameter::Kind::Flag,
+       .initial = false}};
   a.weights = {token_weight("embed.return.w", "Projection of the return to go.", "1"),
                token_weight("embed.return.b", "Bias of the return projection.", ""),
                token_weight("embed.state.w", "Projection of the state.", "state_size"),
                token_weight("embed.state.b", "Bias of the state projection.", ""),
                token_weight("embed.action", "Vector of each action.", "actions"),
+               action_bias(),
                token_weight("embed.time", "Vector of each step.", "most_steps")};
   a.refusal = trajectory_refusal;
   a.adapt = [](ModelConfig& config) {  // the model predicts actions instead of text

@@ -28,8 +28,11 @@ void add_trajectory(const DiagramSource& source, DiagramColumn& column) {
            embed("Linear", 1, "Maps the remaining desired return to a vector.", "embed.return."),
            embed("Linear", values.integer("state_size"), "Maps the numbers of a state to a vector.",
                  "embed.state."),
-           embed("Embedding", values.integer("actions"), "Maps each action to a vector.",
-                 "embed.action")}});
+           values.flag("continuous")
+               ? embed("Linear", values.integer("actions"),
+                       "Maps the numbers of an action to a vector.", "embed.action")
+               : embed("Embedding", values.integer("actions"), "Maps each action to a vector.",
+                       "embed.action")}});
   DiagramPart time{DiagramPart::Kind::Position, "+ time;  R₁ s₁ a₁ R₂ s₂ a₂ …"};
   time.help = "Adds the vector of the time step to all three tokens of the step.";
   time.view = "trajectory";

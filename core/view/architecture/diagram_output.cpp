@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/figure/plain_text.h"
+#include "core/model/capability.h"
 #include "core/model/input_kind.h"
 #include "core/model/output_softmax.h"
 #include "core/model/retrieval.h"
@@ -61,16 +62,19 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
     column.rows.push_back(row_of(p));
   }
   const bool acts = source.architecture.reads == Reads::Trajectories;
+  const bool is_continuous = has_continuous_actions(source.config);
   const OutputSoftmax& softmax = output_softmax(source.config.softmax.id);
-  DiagramPart p{DiagramPart::Kind::Output, softmax.title ? softmax.title(source.config)
-                                           : acts        ? "Actions"
-                                                         : "Linear"};
+  DiagramPart p{DiagramPart::Kind::Output, softmax.title   ? softmax.title(source.config)
+                                           : is_continuous ? "Linear, tanh"
+                                           : acts          ? "Actions"
+                                                           : "Linear"};
   p.notes = {softmax.note
                  ? softmax.note(source.config)
                  : grouped(source.config.width) + " → " + grouped(source.config.vocabulary) +
                        (source.config.tied_output ? ", tied to the embedding" : "")};
-  p.help = acts ? "Maps each state to the logits of all actions."
-                : "Maps each state to the logits of all vocabulary tokens.";
+  p.help = is_continuous ? "Maps each state to the numbers of an action, from -1 to 1."
+           : acts        ? "Maps each state to the logits of all actions."
+                         : "Maps each state to the logits of all vocabulary tokens.";
   p.view = acts ? "trajectory" : "next";
   if (softmax.title) p.help = first_sentence(softmax.summary);
   p.parameters = source.count("output.") - source.count("output.transform.");
@@ -80,7 +84,8 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
                                             : predicts_masked_tokens(source.trace) ? "Masked token"
                                             : is_text                              ? "Next token"
                                                                                    : "Next pixel"};
-  end.help = "Softmax of the logits gives probabilities.";
+  end.help = is_continuous ? "The loss is the mean squared error of the action."
+                           : "Softmax of the logits gives probabilities.";
   if (!acts && is_text) end.notes = prediction(source);
   end.view = is_text ? p.view : "image";
   column.rows.push_back(row_of(end));

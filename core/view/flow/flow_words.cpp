@@ -6,6 +6,7 @@
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
+#include "core/model/capability.h"
 #include "core/model/config.h"
 #include "core/view/parts/describe.h"
 
@@ -222,6 +223,10 @@ std::string next_sentence(const FlowStory& s) {
              "attends to.";
     }
     if (predicts_next_tokens(s.trace)) return "Nothing is predicted here.";
+    if (has_continuous_actions(*s.trace.config)) {
+      return "At states (s), this model predicts the numbers of an action: see the view "
+             "Trajectory.";
+    }
     return "This model predicts actions, at states (s): click one.";
   }
   const FlowCandidate& best = s.numbers.candidates.front();

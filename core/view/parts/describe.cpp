@@ -7,6 +7,7 @@
 #include "core/attention/variants/shared/implied_rows.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
+#include "core/model/capability.h"
 #include "core/model/config.h"
 #include "core/model/id_label.h"
 #include "core/view/parts/focus.h"
@@ -125,6 +126,7 @@ bool have_same_labels(const Trace& a, const Trace& b) {
 }
 
 bool predicts_next_tokens(const Trace& trace) {
+  if (trace.config && has_continuous_actions(*trace.config)) return false;
   return !trace.logits.defined() || trace.logits.dim(0) == static_cast<Index>(trace.tokens.size());
 }
 

@@ -27,11 +27,13 @@ void draw_outcome(Page& page, const WalkPicture& picture) {
                 0,
                 true});
   const Rollouts::Share share = picture.part.rollouts.shortest();
-  const std::string solved =
-      std::to_string(share.reached) + " of " + std::to_string(share.of) + " cells (tinted).";
+  const bool is_grid = picture.part.rollouts.world == World::Grid;
+  const std::string solved = std::to_string(share.reached) + " of " + std::to_string(share.of) +
+                             (is_grid ? " cells (tinted)." : " starts (filled).");
+  const std::string best = is_grid ? "Shortest path" : "Fewest steps";
   page.text({middle, box.y + 1.5 * WalkMeasures::line * em},
-            page.fitting({"Shortest path found, if requested, from " + solved,
-                          "Shortest path from " + solved},
+            page.fitting({best + (is_grid ? " found" : " taken") + ", if requested, from " + solved,
+                          best + " from " + solved},
                          em, box.width),
             em, Align::Middle);
 }
@@ -42,7 +44,8 @@ std::vector<Handle> walk_handles(const WalkPicture& picture, const Chart& chart)
     if (cell == Grid::kGoal) continue;
     handles.push_back(
         {picture.places.grid.cell_box(cell),
-         "Click to start from this cell",
+         picture.part.rollouts.world == World::Grid ? "Click to start from this cell"
+                                                    : "Click to start from this point",
          {},
          [cell](Session& session) { set_view_value(session.view, "trajectory", "start", cell); }});
   }
@@ -124,28 +127,30 @@ void show_paths(Session& session) {
 }
 
 std::vector<Parameter> trajectory_parameters() {
-  return {{.key = "start",
-           .label = "Start",
-           .help = "Start cell, counted row by row from 0 at the top left; click into the grid.",
-           .initial = Index{0},
-           .limits = {.max = static_cast<double>(Grid::kCells - 1)},
-           .slider = {.min = 0, .max = static_cast<double>(Grid::kCells - 1)}},
-          {.key = "asked",
-           .label = "Desired steps",
-           .help = "Steps in which to reach the goal: each step costs a return of 0.1.",
-           .optional = true,
-           .unset_label = "the fewest",
-           .initial = Index{4},
-           .limits = {.min = 1},
-           .slider = {.min = 1, .max = 12}},
-          {.key = "step",
-           .label = "Steps shown",
-           .help = "Number of steps of the path to draw.",
-           .optional = true,
-           .unset_label = "all",
-           .initial = Index{1},
-           .limits = {.min = 0},
-           .slider = {.min = 0, .max = 12}}};
+  return {
+      {.key = "start",
+       .label = "Start",
+       .help = "Start cell, counted row by row from 0 at the top left; click into the grid. In the "
+               "plane, its centre.",
+       .initial = Index{0},
+       .limits = {.max = static_cast<double>(Grid::kCells - 1)},
+       .slider = {.min = 0, .max = static_cast<double>(Grid::kCells - 1)}},
+      {.key = "asked",
+       .label = "Desired steps",
+       .help = "Steps in which to reach the goal: each step costs a return of 0.1.",
+       .optional = true,
+       .unset_label = "the fewest",
+       .initial = Index{4},
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 12}},
+      {.key = "step",
+       .label = "Steps shown",
+       .help = "Number of steps of the path to draw.",
+       .optional = true,
+       .unset_label = "all",
+       .initial = Index{1},
+       .limits = {.min = 0},
+       .slider = {.min = 0, .max = 12}}};
 }
 
 }  // namespace

@@ -29,12 +29,15 @@ void draw_labels(Page& page, const WalkPicture& picture, double width, double he
   }
   const Rollout& walk = picture.part.walk;
   for (Index t = 0; t < walk.steps() && height >= 1.05 * small; ++t) {
-    page.add(Text{{box.x - 0.5 * em, box.y + (static_cast<double>(t) + 0.5) * height},
-                  "step " + std::to_string(t + 1) + " " +
-                      action_arrow(walk.actions[static_cast<std::size_t>(t)]),
-                  t == picture.focus.row ? page.theme().accent : page.theme().text,
-                  small,
-                  Align::End});
+    page.add(
+        Text{{box.x - 0.5 * em, box.y + (static_cast<double>(t) + 0.5) * height},
+             "step " + std::to_string(t + 1) +
+                 (walk.world == World::Grid
+                      ? std::string(" ") + action_arrow(walk.actions[static_cast<std::size_t>(t)])
+                      : ""),
+             t == picture.focus.row ? page.theme().accent : page.theme().text,
+             small,
+             Align::End});
   }
 }
 
@@ -65,6 +68,7 @@ void draw_decisions(Page& page, const WalkPicture& picture) {
   const Box &box = picture.places.attention, &summary = picture.places.summary;
   const Tensor weights = decision_weights(picture.part, view);
   const double em = page.em(), title_y = box.y - (1.4 + WalkMeasures::title / 2) * em;
+  const bool is_grid = picture.part.walk.world == World::Grid;
   const std::string layer = "layer " + std::to_string(view.layer);
   const std::string head = "head " + std::to_string(view.head);
   if (!weights.defined()) {
@@ -75,11 +79,11 @@ void draw_decisions(Page& page, const WalkPicture& picture) {
     return;
   }
   page.text({summary.x + summary.width / 2, title_y},
-            page.fitting({"Attention of " + layer + ", " + head +
-                              " before each step: desired return (R), cell (s), action "
-                              "(a)",
-                          "The head's attention before each step", "Attention"},
-                         em, summary.width),
+            page.fitting(
+                {"Attention of " + layer + ", " + head + " before each step: desired return (R), " +
+                     (is_grid ? "cell" : "point") + " (s), action (a)",
+                 "The head's attention before each step", "Attention"},
+                em, summary.width),
             em, Align::Middle);
   ColourRange range;
   range.colour_map = view.colour_map;

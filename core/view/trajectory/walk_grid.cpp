@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/figure/plain_text.h"
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/shapes.h"
 
@@ -35,8 +36,8 @@ const Rollout& selected_walk(const Rollouts& rollouts, const ViewSettings& view)
   const Values values = view_values(view, "trajectory");
   Index start = std::clamp<Index>(values.integer("start"), 0, Grid::kCells - 1);
   if (start == Grid::kGoal) start = 0;
-  const Index shortest = std::min(Grid::distance(start), rollouts.max_steps);
-  const Index target_steps = values.has("asked") ? values.integer("asked") : shortest;
+  const Index fewest = walk_from(rollouts.world, start, 0).fewest_steps();
+  const Index target_steps = values.has("asked") ? values.integer("asked") : fewest;
   return *rollouts.find(start, std::clamp<Index>(target_steps, 1, rollouts.max_steps));
 }
 
@@ -52,6 +53,12 @@ Index WalkGrid::at(Point p) const {
     return std::min(static_cast<Index>((pixel - first) / cell()), Grid::kSide - 1);
   };
   return index(p.y, box.y) * Grid::kSide + index(p.x, box.x);
+}
+
+Point WalkGrid::point(PlaneVector v) const {
+  const double unit = cell() * static_cast<double>(Grid::kSide / 2);
+  return {box.x + box.width / 2 + static_cast<double>(v.x) * unit,
+          box.y + box.height / 2 - static_cast<double>(v.y) * unit};
 }
 
 void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index steps,
@@ -92,6 +99,20 @@ void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
 std::string describe_cell(Index cell) {
   return "row " + std::to_string(cell / Grid::kSide) + ", column " +
          std::to_string(cell % Grid::kSide);
+}
+
+std::string describe_vector(PlaneVector v) {
+  return "(" + fixed(static_cast<double>(v.x), 2) + ", " + fixed(static_cast<double>(v.y), 2) + ")";
+}
+
+std::string describe_start(World world, Index start) {
+  return world == World::Grid ? describe_cell(start)
+                              : describe_vector(SteeringPlane::centre(start));
+}
+
+std::string describe_place(const Rollout& walk, Index step) {
+  const auto n = static_cast<std::size_t>(step);
+  return walk.world == World::Grid ? describe_cell(walk.cells[n]) : describe_vector(walk.points[n]);
 }
 
 const char* action_name(Index action) {

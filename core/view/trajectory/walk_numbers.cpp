@@ -22,7 +22,7 @@ ViewData::Matrix returns_table(const Rollouts& rollouts) {
   }
   ViewData::Matrix returns{"achieved return", achieved, {}, {}, {}};
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
-    returns.rows.push_back("from " + describe_cell(cell));
+    returns.rows.push_back("from " + describe_start(rollouts.world, cell));
   }
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
     returns.columns.push_back("requested " +
@@ -31,7 +31,25 @@ ViewData::Matrix returns_table(const Rollouts& rollouts) {
   return returns;
 }
 
+ViewData::Matrix plane_table(const Rollout& walk) {
+  ViewData::Matrix steps{"walk",
+                         Tensor({walk.steps(), 5}),
+                         {},
+                         {"x", "y", "requested return", "action x", "action y"}};
+  for (Index t = 0; t < walk.steps(); ++t) {
+    const auto n = static_cast<std::size_t>(t);
+    steps.rows.push_back("step " + std::to_string(t + 1));
+    steps.values(t, 0) = walk.points[n].x;
+    steps.values(t, 1) = walk.points[n].y;
+    steps.values(t, 2) = Grid::return_to_go(std::max<Index>(walk.target_steps - t, 0));
+    steps.values(t, 3) = walk.moves[n].x;
+    steps.values(t, 4) = walk.moves[n].y;
+  }
+  return steps;
+}
+
 ViewData::Matrix walk_table(const Rollout& walk) {
+  if (walk.world == World::Plane) return plane_table(walk);
   ViewData::Matrix steps{"walk",
                          Tensor({walk.steps(), 4 + Grid::kActions}),
                          {},
@@ -82,13 +100,33 @@ Tensor decision_weights(const WalkPart& part, const ViewSettings& view) {
   return rows;
 }
 
+namespace {
+
+std::string describe_steering(const Rollouts& rollouts) {
+  return "The model steers a point in a square, trained on walks of mixed quality: inputs are the "
+         "desired return and the point, output is a vector of numbers, not a choice. A step moves "
+         "the point by " +
+         fixed(static_cast<double>(SteeringPlane::kPace), 2) +
+         " times the vector, of length 1 at most, " + "until it is within " +
+         fixed(static_cast<double>(SteeringPlane::kGoalRadius), 2) + " of the goal or " +
+         steps_text(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from " +
+         std::to_string(Grid::kCells - 1) + " starts for all returns.";
+}
+
+std::string describe_grid_walks(const Rollouts& rollouts) {
+  return "The model acts on a grid of 5 by 5 cells, trained on random walks only: inputs are the "
+         "desired return and the cell, output is the most likely of four actions, step by step "
+         "until "
+         "the goal is reached or " +
+         steps_text(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from all " +
+         std::to_string(Grid::kCells - 1) + " cells for all returns.";
+}
+
+}  // namespace
+
 std::string describe_walks(const Trace& trace, const Rollouts& rollouts) {
   std::string text =
-      "The model acts on a grid of 5 by 5 cells, trained on random walks only: inputs are the "
-      "desired return and the cell, output is the most likely of four actions, step by step until "
-      "the goal is reached or " +
-      steps_text(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from all " +
-      std::to_string(Grid::kCells - 1) + " cells for all returns.";
+      rollouts.world == World::Grid ? describe_grid_walks(rollouts) : describe_steering(rollouts);
   for (const std::string& note : trace.notes) {
     text += " " + capitalised(note) + (note.ends_with('.') ? "" : ".");
   }
@@ -107,12 +145,12 @@ std::string describe_outcome(const Rollout& walk) {
     return text + "has not reached the goal after " + steps_text(walk.steps()) + ": return " +
            return_text(walk.achieved()) + ".";
   }
-  const Index shortest = Grid::distance(walk.start);
+  const Index fewest = walk.fewest_steps();
   text += "reaches the goal after " + std::to_string(walk.steps()) + ": return " +
           return_text(walk.achieved());
   if (walk.steps() == walk.target_steps) return text + ", as requested.";
-  if (walk.target_steps < shortest) {
-    return text + ". The shortest path has " + steps_text(shortest) + ".";
+  if (walk.target_steps < fewest) {
+    return text + ". The shortest path has " + steps_text(fewest) + ".";
   }
   return text + (walk.steps() < walk.target_steps ? ", earlier than requested."
                                                   : ", later than requested.");
@@ -122,8 +160,14 @@ std::string describe_token(const Rollout& walk, Index token) {
   const Index t = token / kTokensOfStep;
   const std::string step = " of step " + std::to_string(t + 1);
   if (token % kTokensOfStep == 0) return "the desired return" + step;
-  if (token % kTokensOfStep == 1) return "the cell" + step;
-  return "the action" + step + " (" + action_name(walk.actions[static_cast<std::size_t>(t)]) + ")";
+  if (token % kTokensOfStep == 1) {
+    return (walk.world == World::Grid ? "the cell" : "the point") + step;
+  }
+  const auto n = static_cast<std::size_t>(t);
+  if (walk.world == World::Plane) {
+    return "the action" + step + ", " + describe_vector(walk.moves[n]);
+  }
+  return "the action" + step + " (" + action_name(walk.actions[n]) + ")";
 }
 
 std::string return_text(double value) {

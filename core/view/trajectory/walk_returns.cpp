@@ -12,7 +12,7 @@ void draw_path_panel(Page& page, const WalkPicture& picture) {
   const auto& [rollouts, walk, steps] = picture.part;
   std::vector<bool> solved(static_cast<std::size_t>(Grid::kCells));
   for (const Rollout& rollout : rollouts.all) {
-    if (rollout.target_steps == Grid::distance(rollout.start) && rollout.reached &&
+    if (rollout.target_steps == rollout.fewest_steps() && rollout.reached &&
         rollout.steps() == rollout.target_steps) {
       solved[static_cast<std::size_t>(rollout.start)] = true;
     }
@@ -20,11 +20,15 @@ void draw_path_panel(Page& page, const WalkPicture& picture) {
   const WalkGrid& grid = picture.places.grid;
   const Index hovered = picture.focus.cell;
   const std::string title = hovered >= 0 && hovered != Grid::kGoal
-                                ? "Click: start from " + describe_cell(hovered)
-                                : "Path from " + describe_cell(walk.start);
+                                ? "Click: start from " + describe_start(walk.world, hovered)
+                                : "Path from " + describe_start(walk.world, walk.start);
   page.text({grid.box.x, grid.box.y - WalkMeasures::title / 2 * page.em()},
             page.fitting({title, "Path"}, page.em(), grid.box.width), page.em());
-  draw_walk(page, grid, walk, steps, solved);
+  if (walk.world == World::Grid) {
+    draw_walk(page, grid, walk, steps, solved);
+  } else {
+    draw_plane_walk(page, grid, walk, steps, solved);
+  }
   if (hovered >= 0) page.add(OutlinedBox{grid.cell_box(hovered), page.theme().accent, 2});
 }
 
@@ -34,9 +38,11 @@ Chart draw_returns(Page& page, const WalkPicture& picture) {
   const double worst = static_cast<double>(Grid::return_to_go(rollouts.max_steps + 1));
   const ChartAxis x{worst - 0.05, 0, {"desired return", "desired"}};
   const ChartAxis y{worst - 0.05, 0, {"return achieved", "achieved"}};
-  const std::vector<LegendEntry> entries{{page.theme().faint_text, "as desired", false, true},
-                                         {first_colour(), "mean of all cells", false, true},
-                                         {second_colour(), "from this cell", false, true}};
+  const bool is_grid = rollouts.world == World::Grid;
+  const std::vector<LegendEntry> entries{
+      {page.theme().faint_text, "as desired", false, true},
+      {first_colour(), is_grid ? "mean of all cells" : "mean of all starts", false, true},
+      {second_colour(), is_grid ? "from this cell" : "from this start", false, true}};
   Box box = picture.places.chart;
   const double legend_space = legend_height(page, entries, box.width);
   draw_legend(page, entries, {box.x, box.y, box.width, legend_space});
@@ -69,25 +75,26 @@ void draw_actions(Page& page, const WalkPicture& picture) {
   const Box& box = picture.places.actions;
   const Rollout& walk = picture.part.walk;
   const Index t = picture.focus.row;
-  const auto n = static_cast<std::size_t>(t);
   const double title_height = WalkMeasures::title * page.em();
   const std::string step = "Step " + std::to_string(t + 1);
   const std::string desired = return_text(picture.part.remaining_return(t)) + " still desired";
-  page.text(
-      {box.x, box.y + title_height / 2},
-      page.fitting({step + ", in " + describe_cell(walk.cells[n]) + ", with " + desired + " for:",
-                    step + ", " + desired + ":", step},
-                   page.em(), box.width),
-      page.em());
+  page.text({box.x, box.y + title_height / 2},
+            page.fitting({step + (walk.world == World::Grid ? ", in " : ", at ") +
+                              describe_place(walk, t) + ", with " + desired + " for:",
+                          step + ", " + desired + ":", step},
+                         page.em(), box.width),
+            page.em());
+  const Box below{box.x, box.y + title_height, box.width, box.height - title_height};
+  if (walk.world == World::Plane) return draw_move(page, below, picture);
   TokenBars bars;
   bars.first = first_colour();
-  bars.marked = walk.actions[n];
+  bars.marked = walk.actions[static_cast<std::size_t>(t)];
   for (Index action = 0; action < Grid::kActions; ++action) {
     bars.bars.push_back({std::string(action_arrow(action)) + " " + action_name(action),
                          static_cast<double>(walk.probabilities(t, action)), 0,
                          action == bars.marked ? "taken" : ""});
   }
-  draw_token_bars(page, {box.x, box.y + title_height, box.width, box.height - title_height}, bars);
+  draw_token_bars(page, below, bars);
 }
 
 }  // namespace attnscope

@@ -239,6 +239,37 @@ TEST_F(Architectures, PredictsNextActionOfTrajectory) {
   expect_refusal(run_on_model("evaluate", {"--returns", "--repeat"}), "--returns");
 }
 
+TEST_F(Architectures, PredictsContinuousActions) {
+  train_model(testing::plan_of("steering", folder_.path()));
+  const auto write_trajectory = [&](Index actions, float first) {
+    SafetensorsFile file;
+    file.tensors.emplace("returns", stored(Tensor::from({2}, {-0.2f, -0.1f})));
+    file.tensors.emplace("states", stored(Tensor::from({2, 2}, {1, 0, 0.5f, 0})));
+    Tensor moves = Tensor::full({actions, 2}, -0.5f);
+    moves[0] = first;
+    file.tensors.emplace("actions", stored(moves));
+    write_safetensors(path("walk.safetensors"), file);
+  };
+  write_trajectory(1, -1);
+  const std::vector<std::string> input{"--input", path("walk.safetensors")};
+  const Json object = generate(input);
+  ASSERT_EQ(object["action"].size(), 2u);
+  EXPECT_TRUE(std::abs(object["action"][0].get<double>()) <= 1);
+  EXPECT_EQ(object["ended_by"], "state");
+  write_trajectory(2, -1);
+  expect_refusal(run_on_model("generate", input), "expected one row less than returns");
+  write_trajectory(3, -1);
+  expect_refusal(run_on_model("generate", input), "actions: expected 2 rows");
+  write_trajectory(1, std::numeric_limits<float>::infinity());
+  expect_refusal(run_on_model("generate", input), "finite");
+  const ProcessResult scored = run_on_model("evaluate", {"--task", "steering"});
+  EXPECT_NE(scored.out.find("steering: loss"), std::string::npos) << scored.err;
+  expect_refusal(run_on_model("evaluate", {"--task", "trajectory"}), "continuous");
+  expect_refusal(run_on_model("evaluate", {path("walk.safetensors")}), "without probabilities");
+  const ProcessResult returns = run_on_model("evaluate", {"--returns", "-o", path("returns.svg")});
+  EXPECT_NE(returns.out.find("last step alone"), std::string::npos) << returns.err;
+}
+
 TEST_F(Architectures, EvaluatesMaskedModelsButRefusesToGenerate) {
   train_model(testing::plan_of("masked", folder_.path()));
   write_file(path("some.txt"), std::string(400, 'a'));

@@ -283,6 +283,49 @@ TEST(Trajectory, AcceptsStepsUpToTheMaximum) {
   EXPECT_TRUE(testing::close(run(model, second, {}).logits.value(), with_action.slice(1, 1), 1e-5));
 }
 
+// The last action may be missing; its prediction is a tanh, and the loss the mean squared error.
+TEST(Trajectory, PredictsContinuousActions) {
+  const ModelConfig config = config_of(
+      R"("architecture": {"type": "trajectory", "state_size": 2, "actions": 3, "most_steps": 4,
+          "continuous": true}, "vocabulary": 3, "tied_output": false)");
+  Model model = make_model(config, 3);
+  Batch batch = trajectory_batch(2, 3);
+  const auto error_for = [&](const Batch& b) { return refusal_of([&] { run(model, b, {}); }); };
+  EXPECT_NE(error_for(batch).find("actions: expected numbers of shape [2, 3, 3]"),
+            std::string::npos);
+  batch.actions = IntTensor();
+  batch.moves = testing::random_tensor({2, 3, 3}, 4);
+  const Tensor all = run(model, batch, {}).logits.value();
+  ASSERT_EQ(all.shape(), (Shape{2, 3, 3}));
+  for (const float x : all) EXPECT_LT(std::abs(x), 1);
+  Batch scored = batch;
+  scored.moves = batch.moves.copy();
+  scored.targets = IntTensor::from({2, 3}, {0, 0, -1, 0, -1, -1});
+  double sum = 0;
+  for (const Index n : {0, 1, 3}) {
+    for (Index c = 0; c < 3; ++c) {
+      sum += std::pow(static_cast<double>(all[3 * n + c] - batch.moves[3 * n + c]), 2);
+    }
+  }
+  const Output output = run(model, scored, {});
+  ASSERT_EQ(output.losses.size(), 1u);
+  EXPECT_TRUE(std::abs(static_cast<double>(output.losses[0].value.value()[0]) - sum / 9) <= 1e-6);
+  batch.moves[2 * 3] = NAN;
+  EXPECT_NE(error_for(batch).find("of all sequences or of none"), std::string::npos);
+  batch.moves[5 * 3] = NAN;
+  EXPECT_TRUE(testing::close(run(model, batch, {}).logits.value(), all, 1e-5));
+  batch.moves[0] = NAN;
+  EXPECT_NE(error_for(batch).find("found NaN at step 0"), std::string::npos);
+  // Another continuous action changes the later predictions only.
+  Batch changed = scored;
+  changed.moves = scored.moves.copy();
+  changed.moves[3] += 1;
+  const Tensor other = run(model, changed, {}).logits.value();
+  EXPECT_TRUE(testing::close(other.slice(0, 1).reshaped({3, 3}).slice(0, 2),
+                             all.slice(0, 1).reshaped({3, 3}).slice(0, 2), 1e-6));
+  EXPECT_NE(other[6], all[6]);
+}
+
 // By definition, the score of a layer is the sum of scores of neighbouring positions, weighted by
 // exp(-distance²/sigma), minus lambda times the layer index. Ties go to the first layer.
 TEST(ExitOracle, ChoosesLayerWithHighestScore) {

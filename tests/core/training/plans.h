@@ -73,6 +73,13 @@ inline TrainingPlan plan_of(const std::string& task, const std::filesystem::path
     model.tied_output = false;
     model.architecture = default_choice(architecture("trajectory"));
     model.architecture.values.set("most_steps", Index{8});
+  } else if (task == "steering") {
+    model.vocabulary = 2;
+    model.tied_output = false;
+    model.architecture = default_choice(architecture("trajectory"));
+    model.architecture.values.set("most_steps", Index{8});
+    model.architecture.values.set("actions", Index{2});
+    model.architecture.values.set("continuous", true);
   } else if (task == "image") {
     write_stripes(folder / "pictures", 10);
     plan.text = {folder / "pictures"};

@@ -87,6 +87,25 @@ TEST(Returns, ContextOfOneStepIsANewWalk) {
   EXPECT_THROW(achieved_returns(other, 0), InputError);
 }
 
+// A model of the plane is not compared with one of the grid.
+TEST(Returns, MatchSingleWalksInThePlane) {
+  const auto steering = model_store()->checkpoint("steering");
+  const ReturnCurve curve = achieved_returns(*steering, 0);
+  EXPECT_EQ(curve.world, World::Plane);
+  double sum = 0, count = 0;
+  for (Index start = 0; start < Grid::kCells; ++start) {
+    Walk walk = walk_from(World::Plane, start, 5);
+    if (start == Grid::kGoal || walk.fewest_steps() > 5) continue;
+    while (!walk.reached && walk.steps() < 12) take_step(steering->model, {&walk}, 0);
+    sum += walk.achieved();
+    ++count;
+  }
+  EXPECT_TRUE(std::abs(curve.achieved[4] - sum / count) <= 1e-9) << curve.achieved[4];
+  EXPECT_TRUE(std::isnan(curve.achieved[0]));
+  EXPECT_THROW(return_curves({steering, model_store()->checkpoint("paths")}), InputError);
+  EXPECT_NE(to_table(return_curves({steering})).find("none"), std::string::npos);
+}
+
 TEST(Returns, AreDrawnAndListed) {
   ReturnCurves curves;
   curves.max_steps = 3;

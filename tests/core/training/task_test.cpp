@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/base/error.h"
@@ -13,6 +14,7 @@
 #include "core/model/exits.h"
 #include "core/model/residual_connection.h"
 #include "core/training/evaluate.h"
+#include "core/training/returns.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
@@ -84,7 +86,8 @@ TEST(Task, RejectsIncompatibleModels) {
       TrainingPlan plan = testing::plan_of(info.id, folder.path());
       plan.model = valid_plan.model;
       const bool is_compatible = model_task.reads == info.reads && model_task.input == info.input &&
-                                 model_task.masks_tokens == info.masks_tokens;
+                                 model_task.masks_tokens == info.masks_tokens &&
+                                 model_task.has_continuous_actions == info.has_continuous_actions;
       if (is_compatible) ++compatible_count;
       const std::string message = plan_error(plan);
       EXPECT_EQ(message.empty(), is_compatible)
@@ -144,6 +147,12 @@ TEST(Task, YieldsSameSequencesInMicroBatches) {
     EXPECT_GT(std::ranges::count_if(batch.targets, [](std::int32_t t) { return t >= 0; }), 0);
     plan.seed = 77;
     const Batch other_seed_batch = info.make(plan)->batch(16, 8);
+    if (info.has_continuous_actions) {
+      const Tensor &all = batch.moves, &half = half_batch.moves, &other = other_seed_batch.moves;
+      EXPECT_TRUE(std::equal(half.begin(), half.end(), all.begin() + all.size() / 2));
+      EXPECT_FALSE(std::equal(all.begin(), all.end(), other.begin()));
+      continue;
+    }
     const IntTensor& a = batch.actions.defined() ? batch.actions : batch.ids;
     const IntTensor& b =
         other_seed_batch.actions.defined() ? other_seed_batch.actions : other_seed_batch.ids;
@@ -183,8 +192,10 @@ TEST(Task, ResumesTrainingExactly) {
     EXPECT_EQ(resumed.held_out.loss, uninterrupted.held_out.loss);
     // The saved model can be loaded and has the final score.
     const Checkpoint saved = load_checkpoint(plan.folder.string());
-    EXPECT_EQ(saved.tokenizer == nullptr, plan.task == "image" || plan.task == "trajectory");
-    const Score score = task(plan.task).make(plan)->score(saved, true);
+    const TaskInfo& info = task(plan.task);
+    EXPECT_EQ(saved.tokenizer == nullptr,
+              plan.task == "image" || info.reads == Reads::Trajectories);
+    const Score score = info.make(plan)->score(saved, true);
     EXPECT_NEAR(score.loss, uninterrupted.held_out.loss, 1e-6);
   }
 }
@@ -285,6 +296,30 @@ TEST(TrajectoryTask, LearnsShortestPathsFromRandomWalks) {
   EXPECT_LT(result.held_out.loss, std::log(4));
   // The accuracy is the fraction of start cells with a shortest path, below 0.2 by chance.
   EXPECT_GT(result.held_out.accuracy, 0.5);
+}
+
+// Requested returns set the pace, which behaviour cloning of the same walks cannot follow.
+TEST(SteeringTask, LearnsToAchieveRequestedReturns) {
+  const TemporaryFolder folder;
+  const auto preset = testing::source_folder() / "assets" / "presets" / "steering.json";
+  std::map<bool, ReturnCurve> curves;
+  for (const bool sees_returns : {true, false}) {
+    TrainingPlan plan = training_plan_from_json(parse_json(read_file(preset), "preset"), "preset");
+    plan.model.architecture.values.set("returns", sees_returns);
+    plan.folder = folder.path() / (sees_returns ? "steering" : "cloned");
+    plan.steps = 400;
+    plan.evaluate_every = 0;
+    const TrainingResult result = train(plan, {});
+    EXPECT_LT(result.held_out.loss, 0.035);  // the noise of the actions alone: 0.014
+    curves[sees_returns] = achieved_returns(load_checkpoint(plan.folder.string()), 0);
+  }
+  EXPECT_TRUE(std::isnan(curves[true].achieved[0]));  // no start is a step from the goal
+  for (const Index requested : {6, 8, 10}) {
+    const auto n = static_cast<std::size_t>(requested - 1);
+    const double wanted = -0.1 * static_cast<double>(requested);
+    EXPECT_TRUE(std::abs(curves[true].achieved[n] - wanted) <= 0.12) << curves[true].achieved[n];
+    EXPECT_EQ(curves[false].achieved[n], curves[false].achieved[7]);
+  }
 }
 
 TEST(TextTask, HoldsOutEndOfText) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/experiment/rollouts.h"
 #include "core/figure/plain_text.h"
 #include "core/lesson/claim.h"
@@ -109,6 +110,34 @@ TEST_F(Trajectory, ExplainsMissingTrajectory) {
   session.run.model = testing::model_case("trajectory");
   session.run.input = testing::model_case("trajectory") + "/input.safetensors";
   EXPECT_NE(layout_of(ViewedRun(session)).refusal.find("another environment"), std::string::npos);
+}
+
+TEST(PlaneTrajectory, DrawsThePathAndItsActions) {
+  Session session;
+  session.run.model = "steering";
+  session.run.input =
+      (testing::source_folder() / "assets" / "samples" / "steering.safetensors").string();
+  session.view.id = "trajectory";
+  ViewedRun viewed(session);
+  testing::expect_legible(viewed, "steering");
+  const auto rollouts = viewed.findings.get(Findings::rollouts);
+  ASSERT_EQ(rollouts->problem, "");
+  ASSERT_EQ(rollouts->all.size(), 24u * 12u);
+  for (const auto& [start, asked] : {std::pair<Index, Index>{0, 6}, {14, 12}, {23, 1}}) {
+    set_view_value(viewed.session.view, "trajectory", "start", start);
+    set_view_value(viewed.session.view, "trajectory", "asked", asked);
+    testing::expect_legible(viewed, "start " + std::to_string(start));
+    const Rollout& walk = *rollouts->find(start, asked);
+    const ViewLayout layout = layout_of(viewed);
+    EXPECT_TRUE(shows_text(layout.list, ": return " + fixed(walk.achieved(), 1)));
+    EXPECT_TRUE(shows_text(layout.list, "Path from " + describe_start(World::Plane, start)));
+    EXPECT_EQ(walk.points.size(), walk.moves.size() + 1);
+    EXPECT_EQ(walk.attention[1].dim(1), 3 * walk.steps() - 1);
+  }
+  EXPECT_NEAR(rollouts->mean_achieved(9), -0.9, 0.05);
+  testing::TemporaryFolder folder;
+  write_view(folder.path() / "walk.csv", *viewed.trace, viewed.session, {}, viewed.findings);
+  EXPECT_NE(read_file(folder.path() / "walk.csv").find("action x,action y"), std::string::npos);
 }
 
 TEST_F(Trajectory, ExportsNumbersAndFiles) {
