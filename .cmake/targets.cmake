@@ -104,8 +104,9 @@ if(NOT ATTNSCOPE_FUZZ AND NOT ATTNSCOPE_SANITIZE)
 endif()
 
 # attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N] [COST N]): adds a GoogleTest
-# program with the tests below these folders. Each test occupies N processors (default 1). Tests with
-# a higher COST (default 0) start earlier, so that no long test runs alone at the end.
+# program with the tests below these folders. CTest runs each suite in a process, which occupies N
+# processors and uses N threads (default 1). Suites with a higher COST (default 0) start earlier, so that no long one runs
+# alone at the end.
 function(attnscope_tests name library)
   cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS;COST" "FILES")
   if(NOT tests_PROCESSORS)
@@ -131,9 +132,14 @@ function(attnscope_tests name library)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH
                         UNITY_BUILD_BATCH_SIZE 60 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
-                       PROCESSORS ${tests_PROCESSORS} COST ${tests_COST}
-                       ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)
+  set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+  set(properties TIMEOUT 600 PROCESSORS ${tests_PROCESSORS} COST ${tests_COST}
+                 ENVIRONMENT "ATTNSCOPE_GUARD_STORAGE=1\\;ATTNSCOPE_THREADS=${tests_PROCESSORS}")
+  add_custom_command(TARGET ${name} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}> -D OUTPUT=${suites}
+            -D "PROPERTIES=${properties}" -P ${PROJECT_SOURCE_DIR}/.cmake/discover_suites.cmake
+    VERBATIM)
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${suites})
 endfunction()
 
 # attnscope_rooms(PROGRAM ROOM...): adds a target test_ROOM per source folder ROOM. It builds

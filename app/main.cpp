@@ -13,6 +13,7 @@
 #include "app/command/options.h"
 #include "app/command/output.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/text/terminal_text.h"
 
 namespace {
@@ -37,6 +38,7 @@ void write_without_signals() {
 int main(int argc, char** argv) {
   write_without_signals();
   try {
+    attnscope::thread_count();  // rejects an invalid ATTNSCOPE_THREADS
     attnscope::command::fit_into_address_space();
     attnscope::command::CommandLine command_line(
         "attnscope", "attnscope: a laboratory for transformer attention",

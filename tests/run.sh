@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing packages, builds, and runs all tests.
-#   tests/run.sh [--sanitize [address|thread]] [CTEST'S ARGUMENTS]     -R NAME runs matching tests
+#   tests/run.sh [--sanitize [address|thread]] [CTEST'S ARGUMENTS]     -R NAME runs matching suites
 # --sanitize, --sanitize address: builds in build-sanitize and runs all tests under AddressSanitizer
 # and UndefinedBehaviorSanitizer. --sanitize thread: builds in build-sanitize-thread and runs the
 # multithreaded tests (tests/threads) under ThreadSanitizer.

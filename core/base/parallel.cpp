@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/processors.h"
 #include "core/base/stop.h"
 
@@ -24,8 +29,23 @@ constexpr Index kMaxGrains = 256;
 constexpr int kSpins = 300;
 constexpr std::chrono::microseconds kYieldTime{200};
 
+constexpr int kMaxConfiguredThreads = 1024;
+
+int initial_thread_count() {
+  const char* text = std::getenv("ATTNSCOPE_THREADS");
+  if (text == nullptr || *text == '\0') return usable_processors();
+  const char* end = text + std::strlen(text);
+  int count = 0;
+  const auto [rest, error] = std::from_chars(text, end, count);
+  if (error != std::errc() || rest != end || count < 1 || count > kMaxConfiguredThreads) {
+    throw InputError("ATTNSCOPE_THREADS: expected 1 to " + std::to_string(kMaxConfiguredThreads) +
+                     " threads, found \"" + std::string(text) + "\"");
+  }
+  return count;
+}
+
 std::atomic<int>& threads() {
-  static std::atomic<int> count(usable_processors());
+  static std::atomic<int> count(initial_thread_count());
   return count;
 }
 

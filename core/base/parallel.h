@@ -7,7 +7,9 @@
 
 namespace attnscope {
 
-int thread_count();            // threads per loop; initially usable_processors()
+// Threads per loop; initially ATTNSCOPE_THREADS in the environment, else usable_processors(). The
+// first call throws InputError if that variable is not a number of threads.
+int thread_count();
 void set_thread_count(int n);  // at least 1
 
 // Minimum number of elements per thread in an elementwise operation.

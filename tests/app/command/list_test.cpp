@@ -72,6 +72,16 @@ TEST(List, WritesReadableTables) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST(List, RejectsInvalidThreadCount) {
+  for (const char* count : {"0", "-1", "2x", "1025", "99999999999"}) {
+    const ProcessResult result = run_process(
+        "/usr/bin/env", {std::string("ATTNSCOPE_THREADS=") + count, kProgram, "list", "encodings"});
+    EXPECT_EQ(result.status, 2) << count;
+    EXPECT_EQ(result.err, "attnscope: ATTNSCOPE_THREADS: expected 1 to 1024 threads, found \"" +
+                              std::string(count) + "\"\n");
+  }
+}
+
 TEST(List, RejectsUnknownLists) {
   const ProcessResult result = run_process(kProgram, {"list", "colours"});
   EXPECT_EQ(result.status, 2);

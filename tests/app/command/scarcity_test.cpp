@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <set>
 
 #include "core/base/file.h"
@@ -190,8 +191,22 @@ TEST_F(Scarcity, FullDiskIsFailure) {
   }
 }
 
+// An address space in MB, at most 8 above the smallest, that suffices to start the program.
+int smallest_address_space(const std::function<ProcessResult(const std::string& prefix)>& run) {
+  constexpr int loader_failed = 127;
+  int megabytes = 24;
+  while (megabytes < 100 &&
+         run("ulimit -v " + std::to_string(megabytes * 1024) + ";").status == loader_failed) {
+    megabytes += 4;
+  }
+  return megabytes + 4;
+}
+
 TEST_F(Scarcity, AddressSpaceExhaustionIsOneLineError) {
-  for (const int megabytes : {40, 500}) {
+  const int smallest = smallest_address_space(
+      [&](const std::string& prefix) { return run(prefix, {"--version"}, ""); });
+  ASSERT_LT(smallest, 100);
+  for (const int megabytes : {smallest, 500}) {
     for (const Line& line : kQuickCommands) {
       SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.command);
       const ProcessResult result =

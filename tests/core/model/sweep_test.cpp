@@ -125,15 +125,28 @@ double error_of(const PredictedSlope& prediction, double slope) {
   return std::abs(slope - prediction.slope) / prediction.length;
 }
 
-// Returns true if finite differences do not converge at kStep. A smooth loss has the same slope
-// over twice and half the step, and its curvature() is proportional to the step.
-bool is_rough(const SweepModel& swept, const PredictedSlope& prediction, const Slopes& at_step) {
-  const Slopes wide = slopes(swept, prediction, 2 * kStep),
-               narrow = slopes(swept, prediction, kStep / 2);
-  const double max_difference = std::max({std::abs(wide.central() - at_step.central()),
-                                          std::abs(at_step.central() - narrow.central()),
-                                          std::abs(wide.curvature() - 2 * at_step.curvature())});
-  return max_difference > kTolerance / 2 * prediction.length;
+// Finite differences at one point over twice, once and half the step.
+struct Convergence {
+  Slopes wide, normal, narrow;
+
+  // Error of the best of the two narrower differences: truncation dominates that of the normal one
+  // where the loss curves strongly, rounding that of the narrow one elsewhere.
+  double error(const PredictedSlope& prediction) const {
+    return std::min(error_of(prediction, normal.central()), error_of(prediction, narrow.central()));
+  }
+  // A smooth loss has the same slope over all steps, and its curvature() is proportional to the
+  // step.
+  bool is_rough(const PredictedSlope& prediction) const {
+    const double max_difference = std::max({std::abs(wide.central() - normal.central()),
+                                            std::abs(normal.central() - narrow.central()),
+                                            std::abs(wide.curvature() - 2 * normal.curvature())});
+    return max_difference > kTolerance / 2 * prediction.length;
+  }
+};
+
+Convergence convergence(const SweepModel& swept, const PredictedSlope& prediction) {
+  return {slopes(swept, prediction, 2 * kStep), slopes(swept, prediction, kStep),
+          slopes(swept, prediction, kStep / 2)};
 }
 
 // Repeats the check at nearby points. Each point has its own gradient and direction.
@@ -172,13 +185,13 @@ Verdict judge_gradient(const SweepModel& swept, const Distortion& factor) {
   if (swept.model.config.norm == Norm::None && prediction.length > kSteepLength) {
     return {.is_correct = true, .is_steep = true};
   }
-  const Slopes measured = slopes(swept, prediction, kStep);
-  Verdict verdict{.is_correct = error_of(prediction, measured.central()) <= kTolerance,
-                  .rough = is_rough(swept, prediction, measured)};
-  verdict.message = "measured slope " + std::to_string(measured.central()) + ", predicted slope " +
-                    std::to_string(prediction.slope) + ", gradient norm " +
+  const Convergence measured = convergence(swept, prediction);
+  const double error = measured.error(prediction);
+  Verdict verdict{.is_correct = error <= kTolerance, .rough = measured.is_rough(prediction)};
+  verdict.message = "measured slope " + std::to_string(measured.normal.central()) +
+                    ", predicted slope " + std::to_string(prediction.slope) + ", gradient norm " +
                     std::to_string(prediction.length);
-  const bool is_close = error_of(prediction, measured.central()) <= 1.6 * kTolerance;
+  const bool is_close = error <= 1.6 * kTolerance;
   if (!verdict.is_correct && (verdict.rough || is_close)) {
     verdict.elsewhere = true;
     verdict.is_correct = matches_elsewhere(swept, factor);
