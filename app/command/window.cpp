@@ -150,7 +150,9 @@ void add_window(Command program) {
   add_window_command(program, args);
   program.flag(
       "--measure", args->options.measure,
-      "Print the frame times of each view when idle, during runs and while panning, then exit");
+      "Print the frame times of each view while the pointer moves, during runs and, in views that "
+      "zoom, while panning; with a text, model or session, those of its view while the pointer "
+      "moves; then exit");
   program.uninterrupted_action([program, args] {
     if (!program.has_parsed_subcommand()) open_window(program, *args);
   });

@@ -115,7 +115,7 @@ ImFontAtlas& App::loaded_fonts() {
 
 void App::start_session(const WindowOptions& options) {
   bool is_new_session = false;
-  if (const auto file = autosave_.abandoned_file()) state_.files.abandoned = *file;
+  state_.files.abandoned = autosave_.abandoned_sessions();
   if (!samples().empty()) use_sample(state_.session.edit().run, samples().front());
   const std::filesystem::path last_session = folder_ / "last-session.json";
   std::error_code ignored;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/window/jobs/autosave.h"
 #include "app/window/jobs/background_task.h"
 #include "core/experiment/session.h"
 
@@ -28,8 +29,8 @@ struct OpeningFile {
 };
 
 struct FileState {
-  std::filesystem::path session;     // target of Ctrl+S; empty: Ctrl+S asks for a file
-  std::filesystem::path abandoned;   // autosave of a crashed process
+  std::filesystem::path session;            // target of Ctrl+S; empty: Ctrl+S asks for a file
+  std::vector<AbandonedSession> abandoned;  // of crashed processes; the first one is offered
   std::filesystem::path restored;    // restored autosave; deleted once the session is saved again
   std::vector<OpeningFile> opening;  // only the last file is applied; the others are cancelled
   std::unique_ptr<BackgroundTask<std::string>> fetching;  // returns a model's path; null: none

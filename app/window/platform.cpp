@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "app/window/display_loss.h"
 #include "app/window/window.h"
 #include "core/base/error.h"
 
@@ -67,6 +68,7 @@ void choose_size(const Settings& settings, int& width, int& height) {
 Platform::Platform(const Settings& settings) {
   glfwSetErrorCallback([](int, const char* text) { last_error() = text; });
   if (!glfwInit()) throw NoDisplay("cannot open a window: " + last_error());
+  end_on_display_loss();
   int width = 0, height = 0;
   choose_size(settings, width, height);
   window_ = create_window(4, 3, width, height, true, nullptr);

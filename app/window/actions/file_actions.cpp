@@ -49,7 +49,7 @@ bool offers_autosave(const State& s) {
 }
 
 void restore_autosave(State& s) {
-  const std::filesystem::path file = s.files.abandoned;
+  const std::filesystem::path file = s.files.abandoned.front().file;
   if (!open_path(s, file)) return;  // the offer to restore remains after an error
   s.files.session.clear();
   s.files.restored = file;

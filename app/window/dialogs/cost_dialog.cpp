@@ -123,6 +123,7 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
     draw_empty_result(ui, origin, size, message);
     return;
   }
+  if (draw_too_small_result(ui, origin, size)) return;
   CostPlotOptions look = dialog.look;
   look.width = static_cast<double>(size.x) / ui.scale;
   look.height = static_cast<double>(size.y) / ui.scale;

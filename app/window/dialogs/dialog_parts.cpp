@@ -1,5 +1,7 @@
 #include "app/window/dialogs/dialog_parts.h"
 
+#include <algorithm>
+
 #include "app/window/state.h"
 #include "app/window/widgets/text_field.h"
 #include "core/figure/plain_text.h"
@@ -28,12 +30,23 @@ void draw_length(Ui& ui, const char* label, const char* id, Index& length, Index
 }
 
 void draw_empty_result(Ui& ui, ImVec2 origin, ImVec2 size, const std::string& message) {
-  const float width = ui.px(380);
+  const float width = std::min(ui.px(380), size.x);
   const ImVec2 extent = ImGui::CalcTextSize(message.c_str(), nullptr, false, width);
   ImGui::GetWindowDrawList()->AddText(
       ImGui::GetFont(), ImGui::GetFontSize(),
       {origin.x + (size.x - extent.x) / 2, origin.y + (size.y - extent.y) / 2},
       packed(ui.look->faint), message.c_str(), nullptr, width);
+}
+
+bool draw_too_small_result(Ui& ui, ImVec2 origin, ImVec2 size) {
+  constexpr double min_width = 240, min_height = 160;  // units; titles and axes overlap below
+  const auto scale = static_cast<double>(ui.scale);
+  if (static_cast<double>(size.x) >= min_width * scale &&
+      static_cast<double>(size.y) >= min_height * scale) {
+    return false;
+  }
+  draw_empty_result(ui, origin, size, "Enlarge the window to see the curves.");
+  return true;
 }
 
 std::string save_result(ResultFile& file,

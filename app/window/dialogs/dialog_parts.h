@@ -17,6 +17,8 @@ void draw_length(Ui& ui, const char* label, const char* id, Index& length, Index
 
 // Draws a message in the middle of a box of `size` pixels that waits for a result.
 void draw_empty_result(Ui& ui, ImVec2 origin, ImVec2 size, const std::string& message);
+// Asks for a larger window, and returns true, if a box of `size` pixels is too small for a chart.
+bool draw_too_small_result(Ui& ui, ImVec2 origin, ImVec2 size);
 
 // File of a result: a picture or a table.
 struct ResultFile {

@@ -108,6 +108,7 @@ void draw_picture(Ui& ui, ExtrapolationDialog& dialog, Painter& painter, float h
     draw_empty_result(ui, origin, size, message);
     return;
   }
+  if (draw_too_small_result(ui, origin, size)) return;
   const ScreenMeasure measure(ui.fonts, ui.scale);
   dialog.picture =
       extrapolation_picture(dialog.curves, static_cast<double>(size.x) / ui.scale,

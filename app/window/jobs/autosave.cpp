@@ -1,11 +1,14 @@
 #include "app/window/jobs/autosave.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <functional>
 #include <utility>
 
 #include "core/base/file.h"
@@ -48,23 +51,19 @@ Autosave::Autosave(std::filesystem::path folder) : folder_(std::move(folder)) {
   file_ = folder_ / (std::string(kPrefix) + std::to_string(getpid()) + std::string(kSuffix));
 }
 
-std::optional<std::filesystem::path> Autosave::abandoned_file() const {
+std::vector<AbandonedSession> Autosave::abandoned_sessions() const {
   std::error_code error;
-  std::optional<std::filesystem::path> newest;
-  std::filesystem::file_time_type newest_time;
+  std::vector<AbandonedSession> sessions;
   std::filesystem::directory_iterator files(folder_, error);
   for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
     const std::filesystem::path& file = files->path();
     const pid_t process = process_id(file.filename().string());
-    if (process == 0 || is_running(process)) continue;
-    std::error_code ignored;
-    const auto time = std::filesystem::last_write_time(file, ignored);
-    if (!newest || time > newest_time) {
-      newest = file;
-      newest_time = time;
-    }
+    struct stat status {};
+    if (process == 0 || is_running(process) || ::stat(file.c_str(), &status) != 0) continue;
+    sessions.push_back({file, status.st_mtime});
   }
-  return newest;
+  std::ranges::sort(sessions, std::greater(), &AbandonedSession::saved_at);
+  return sessions;
 }
 
 std::string Autosave::save_if_due(const SharedSession& session, double seconds) {

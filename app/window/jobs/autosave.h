@@ -1,9 +1,11 @@
 // Autosave: saves changes within two seconds; after a crash, the next start offers to restore them.
 #pragma once
 
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/window/edited_session.h"
 
@@ -11,13 +13,18 @@ namespace attnscope::window {
 
 inline constexpr double kAutosaveSeconds = 1.5;
 
+struct AbandonedSession {
+  std::filesystem::path file;
+  std::time_t saved_at = 0;
+};
+
 class Autosave {
  public:
   // Saves to a file in `folder` whose name contains the process id.
   explicit Autosave(std::filesystem::path folder);
 
-  // Newest autosave of a process that no longer runs; nullopt: none.
-  std::optional<std::filesystem::path> abandoned_file() const;
+  // Autosaves of processes that no longer run, newest first.
+  std::vector<AbandonedSession> abandoned_sessions() const;
   // Sets a restored file. The next save or finish() deletes it.
   void replace(std::filesystem::path abandoned_file) { replaced_file_ = std::move(abandoned_file); }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 
 #include "app/window/actions/actions.h"
 #include "app/window/dialogs/file_browser.h"
@@ -327,6 +328,17 @@ void draw_status_line(Ui& ui, State& state) {
   ImGui::PopFont();
 }
 
+// "The last session was not saved.", or "One of 2 sessions that were not saved: 28 Nov, 14:05."
+std::string describe_offer(const std::vector<AbandonedSession>& sessions) {
+  if (sessions.size() == 1) return "The last session was not saved.";
+  std::tm local{};
+  localtime_r(&sessions.front().saved_at, &local);
+  std::array<char, 32> time{};
+  std::strftime(time.data(), time.size(), "%d %b, %H:%M", &local);
+  return "One of " + std::to_string(sessions.size()) +
+         " sessions that were not saved: " + time.data() + ".";
+}
+
 void draw_autosave_offer(Ui& ui, State& state) {
   if (state.files.abandoned.empty()) return;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -335,7 +347,7 @@ void draw_autosave_offer(Ui& ui, State& state) {
   draw.AddRectFilled(origin, end, packed(ui.look->raised), ui.px(4));
   ImGui::SetCursorScreenPos({origin.x + ui.px(12), origin.y});
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("The last session was not saved.");
+  ImGui::TextUnformatted(describe_offer(state.files.abandoned).c_str());
   hint(ui, "The program was killed or crashed.");
   ImGui::SameLine();
   if (button(ui, "Restore", "autosave.restore", true)) action("autosave_restore").run(state);
@@ -343,10 +355,16 @@ void draw_autosave_offer(Ui& ui, State& state) {
   ImGui::SameLine();
   if (button(ui, "Discard", "autosave.discard")) {
     std::error_code ignored;
-    std::filesystem::remove(state.files.abandoned, ignored);
-    state.files.abandoned.clear();
+    std::filesystem::remove(state.files.abandoned.front().file, ignored);
+    state.files.abandoned.erase(state.files.abandoned.begin());
   }
   hint(ui, "Delete the session. Escape: ask again at the next start.");
+  if (state.files.abandoned.size() < 2) return;
+  ImGui::SameLine();
+  if (button(ui, "Next", "autosave.next")) {
+    std::ranges::rotate(state.files.abandoned, state.files.abandoned.begin() + 1);
+  }
+  hint(ui, "Offer another session. The others are offered again at the next start.");
 }
 
 void draw_notices(Ui& ui, std::vector<Notice>& notices) {

@@ -296,6 +296,7 @@ bool Rehearsal::rest(double seconds) {
     const State& state = app_.state_;
     const bool has_tasks = has_task_status(state) || state.dialogs.cost.task != nullptr ||
                            state.dialogs.calibration.task != nullptr ||
+                           state.dialogs.extrapolation.task != nullptr ||
                            state.dialogs.exporting.task != nullptr;
     const bool is_idle = app_.frames_left_ == 0 && !app_.input_.pending() &&
                          !app_.runner_->busy() && !app_.fade_.is_active() &&

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "core/base/file.h"
 #include "core/view/session_file.h"
 #include "tests/support/compare.h"
@@ -60,16 +62,31 @@ TEST(Autosave, RemovesFileOnCleanExit) {
 TEST(Autosave, OffersSessionOfEndedProcess) {
   const testing::TemporaryFolder folder;
   const Autosave autosave(folder.path());
-  EXPECT_FALSE(autosave.abandoned_file());
+  EXPECT_TRUE(autosave.abandoned_sessions().empty());
   const std::string abandoned = "autosave-" + std::to_string(ended_process()) + ".json";
   const std::string running = "autosave-" + std::to_string(getpid()) + ".json";
   write_file(folder.path() / running, "{}");
   write_file(folder.path() / "autosave-x.json", "{}");
   write_file(folder.path() / "window.json", "{}");
-  EXPECT_FALSE(autosave.abandoned_file());
+  EXPECT_TRUE(autosave.abandoned_sessions().empty());
   save_session(folder.path() / abandoned, *session_with_text("lost and found"));
-  ASSERT_TRUE(autosave.abandoned_file());
-  EXPECT_EQ(load_session(*autosave.abandoned_file()).run.text, "lost and found");
+  ASSERT_EQ(autosave.abandoned_sessions().size(), 1U);
+  EXPECT_EQ(load_session(autosave.abandoned_sessions()[0].file).run.text, "lost and found");
+}
+
+TEST(Autosave, OffersAllAbandonedSessionsNewestFirst) {
+  const testing::TemporaryFolder folder;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (int hours = 1; hours <= 3; ++hours) {
+    const auto file = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");
+    save_session(file, *session_with_text(std::to_string(hours) + " hours ago"));
+    std::filesystem::last_write_time(file, now - std::chrono::hours(hours));
+  }
+  const auto sessions = Autosave(folder.path()).abandoned_sessions();
+  ASSERT_EQ(sessions.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(load_session(sessions[i].file).run.text, std::to_string(i + 1) + " hours ago");
+  }
 }
 
 // The id of a killed process may be reused.
@@ -77,7 +94,9 @@ TEST(Autosave, OffersSessionDespiteReusedProcessId) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "autosave-1.json";
   save_session(file, *session_with_text("before the restart of the machine"));
-  EXPECT_EQ(Autosave(folder.path()).abandoned_file(), file);
+  const auto sessions = Autosave(folder.path()).abandoned_sessions();
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_EQ(sessions[0].file, file);
 }
 
 // The restored session's file exists until the next write, in case the program is killed before.
