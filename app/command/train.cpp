@@ -69,6 +69,8 @@ constexpr Setting kSettings[] = {
     {"--half", "/half", "Save the weights as float16: true or false"},
     {"--checkpointing", "/checkpointing",
      "Recompute each layer in the backward pass instead of keeping its activations: true or false"},
+    {"--bfloat-storage", "/bfloat_storage",
+     "Keep the layer inputs of --checkpointing as bfloat16, with float32 sums: true or false"},
     {"--vocabulary", "/model/vocabulary", "Vocabulary size of byte-pair encoding; 256: bytes"},
     {"--context", "/model/context", "Context length in tokens"},
     {"--width", "/model/width", "Model size d"},

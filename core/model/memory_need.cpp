@@ -263,7 +263,8 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
   for (const LayerRuns& runs : layer_runs(config, request.length)) {
     const double count = layer_count(config, runs);
     const double taped_layers = has_inverse || request.recomputes_layers ? 1 : count;
-    const double state = request.recomputes_layers ? count * real(config.width) : 0;
+    const double stored = request.stores_bfloat ? 0.5 : 1;  // of a float32 number
+    const double state = request.recomputes_layers ? stored * count * real(config.width) : 0;
     layers +=
         real(runs.rows) *
         (state + taped_layers * (recorded_numbers(config, runs) + backward_numbers(config, runs)));
@@ -278,6 +279,20 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
     items.push_back({user, sequences * 1.5 * bytes.growing + bytes.fixed});
   }
   return largest_first(std::move(items));
+}
+
+LayerMemory layer_memory(const ModelConfig& config, RunLength length) {
+  LayerMemory memory;
+  for (const LayerRuns& runs : layer_runs(config, length)) {
+    const double count = layer_count(config, runs), rows = count * real(runs.rows);
+    memory.layers += count;
+    memory.activations +=
+        kFloatSize * rows * (recorded_numbers(config, runs) + backward_numbers(config, runs));
+    memory.input += kFloatSize * rows * real(config.width);
+  }
+  memory.activations /= std::max(1.0, memory.layers);
+  memory.input /= std::max(1.0, memory.layers);
+  return memory;
 }
 
 double total_bytes(const std::vector<MemoryItem>& items) {

@@ -72,10 +72,18 @@ struct TrainingMemoryRequest {
   Index micro_batch = 1;  // sequences processed together, out of `batch`
   Index batch = 1;
   bool recomputes_layers = false;  // ForwardOptions::recomputes_layers
+  bool stores_bfloat = false;      // ForwardOptions::stores_bfloat
 };
 // Peak memory of training a model of `config`, including its weights.
 std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
                                              const TrainingMemoryRequest& request);
+// Layers of a training step, and the mean bytes of one of them for a sequence.
+struct LayerMemory {
+  double layers = 0;
+  double activations = 0;  // of all activations that its backward pass reads
+  double input = 0;        // of its input, as float32
+};
+LayerMemory layer_memory(const ModelConfig& config, RunLength length);
 // Throws MemoryNeedError if training_memory_need() exceeds the budget.
 void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& request);
 

@@ -93,6 +93,9 @@ struct ForwardOptions {
   // The backward pass recomputes each layer from its input (recomputation.h). Requires a batch with
   // targets, no trace, cache, memory, retrieval or probe, and an empty recomputation_refusal().
   bool recomputes_layers = false;
+  // The inputs of recomputed layers are rounded to bfloat16 and kept so, with 2 bytes a number;
+  // products and sums stay float32. Requires recomputes_layers.
+  bool stores_bfloat = false;
   Work* work = nullptr;          // counter to increment; null: none
   Progress* progress = nullptr;  // receives the current layer
   // Called after each recorded layer of a stack, with the number of layers recorded so far.

@@ -8,8 +8,22 @@
 #include "core/model/losses.h"
 #include "core/model/pass.h"
 #include "core/model/residual_connection.h"
+#include "core/tensor/half.h"
 
 namespace attnscope {
+
+IntTensor pack_bfloat(const Tensor& values) {
+  IntTensor packed({(values.size() + 1) / 2});
+  if (packed.size() > 0) packed[packed.size() - 1] = 0;  // the second half of an odd last number
+  to_bfloat(values.data(), packed.data(), values.size());
+  return packed;
+}
+
+Tensor unpack_bfloat(const IntTensor& packed, const Shape& shape) {
+  Tensor values(shape);
+  from_bfloat(packed.data(), values.data(), values.size());
+  return values;
+}
 
 std::string recomputation_refusal(const ModelConfig& config) {
   const Architecture& architecture = attnscope::architecture(config.architecture.id);
@@ -49,7 +63,15 @@ Var RecomputedLayers::block(const Site& site, const Var& x, const Var& source) {
   Pass untaped_pass(constants_, pass_.options(), pass_.batch());
   const std::uint64_t dropouts = pass_.dropouts();
   untaped_pass.set_dropouts(dropouts);
-  const Var y = untaped_pass.block(site, constant(x), constant(source));
+  const Shape shape = x.shape();
+  IntTensor packed;
+  Var input = constant(x);
+  if (pass_.options().stores_bfloat) {
+    packed = pack_bfloat(x.value());
+    input = Var(unpack_bfloat(packed, shape));
+    inputs[0].mutable_value() = Tensor();  // the tape keeps the packed numbers instead
+  }
+  const Var y = untaped_pass.block(site, input, constant(source));
   pass_.set_dropouts(untaped_pass.dropouts());
 
   ForwardOptions options = pass_.options();
@@ -57,23 +79,25 @@ Var RecomputedLayers::block(const Site& site, const Var& x, const Var& source) {
   options.progress = nullptr;
   options.work = nullptr;
   const auto groups = std::make_shared<const std::vector<HeadGroup>>(*site.groups);
-  return record(
-      "recomputed_layer", y.value(), std::move(inputs),
-      [model = model_, options, batch = pass_.batch(), groups, site, dropouts,
-       has_source = source.defined()](const Tensor& gradient, const std::vector<Var>& tape_inputs) {
-        Site own_site = site;
-        own_site.groups = groups.get();
-        Pass pass(*model, options, batch);
-        pass.set_dropouts(dropouts);
-        const Var input = Var::parameter(tape_inputs[0].value());
-        const Var source_input = has_source ? Var::parameter(tape_inputs[1].value()) : Var();
-        // Adds the gradients of the weights, too.
-        backward(sum(multiply(pass.block(own_site, input, source_input), Var(gradient))));
-        if (input.gradient().defined()) accumulate(tape_inputs[0], input.gradient());
-        if (has_source && source_input.gradient().defined()) {
-          accumulate(tape_inputs[1], source_input.gradient());
-        }
-      });
+  return record("recomputed_layer", y.value(), std::move(inputs),
+                [model = model_, options, batch = pass_.batch(), groups, site, dropouts,
+                 has_source = source.defined(), packed,
+                 shape](const Tensor& gradient, const std::vector<Var>& tape_inputs) {
+                  Site own_site = site;
+                  own_site.groups = groups.get();
+                  Pass pass(*model, options, batch);
+                  pass.set_dropouts(dropouts);
+                  const Var input = Var::parameter(packed.defined() ? unpack_bfloat(packed, shape)
+                                                                    : tape_inputs[0].value());
+                  const Var source_input =
+                      has_source ? Var::parameter(tape_inputs[1].value()) : Var();
+                  // Adds the gradients of the weights, too.
+                  backward(sum(multiply(pass.block(own_site, input, source_input), Var(gradient))));
+                  if (input.gradient().defined()) accumulate(tape_inputs[0], input.gradient());
+                  if (has_source && source_input.gradient().defined()) {
+                    accumulate(tape_inputs[1], source_input.gradient());
+                  }
+                });
 }
 
 }  // namespace attnscope

@@ -98,6 +98,7 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   plan.save_every_seconds = object.number_or("save_every_seconds", plan.save_every_seconds, 0, 1e9);
   plan.half = object.flag_or("half", plan.half);
   plan.checkpointing = object.flag_or("checkpointing", plan.checkpointing);
+  plan.bfloat_storage = object.flag_or("bfloat_storage", plan.bfloat_storage);
   object.finish();
   return plan;
 }
@@ -126,6 +127,7 @@ Json to_json(const TrainingPlan& plan) {
               {"save_every_seconds", plan.save_every_seconds},
               {"half", plan.half}};
   if (plan.checkpointing) object["checkpointing"] = true;
+  if (plan.bfloat_storage) object["bfloat_storage"] = true;
   if (!plan.from.empty()) object["from"] = plan.from;
   if (!plan.train_only.empty()) object["train_only"] = plan.train_only;
   if (plan.retrieval) object["retrieval"] = to_json(*plan.retrieval);
@@ -152,6 +154,11 @@ void check(const TrainingPlan& plan) {
   }
   check(plan.model, "model");
   if (plan.checkpointing) check_checkpointing(plan);
+  if (plan.bfloat_storage && !plan.checkpointing) {
+    throw InputError(
+        "bfloat_storage: expected checkpointing true, since it stores the inputs of recomputed "
+        "layers, found false");
+  }
   const TaskInfo& info = task(plan.task);
   check_model(info, plan.model);
   if (info.length && plan.sequence > 0) {

@@ -56,6 +56,7 @@ struct TrainingPlan {
   // Activation checkpointing: the backward pass recomputes each layer from its input
   // (core/model/recomputation.h).
   bool checkpointing = false;
+  bool bfloat_storage = false;  // layer inputs kept for recomputation are bfloat16
   bool operator==(const TrainingPlan&) const = default;
 };
 
@@ -83,9 +84,9 @@ struct TrainingProgress {
 };
 
 struct TrainingResult {
-  double loss = 0;                 // nats per token of the last step; NaN if no step was left
-  Score held_out;                  // score on all held-out data
-  Score before;  // of the model that the training starts from, before its first step; else NaN
+  double loss = 0;  // nats per token of the last step; NaN if no step was left
+  Score held_out;   // score on all held-out data
+  Score before;     // of the model that the training starts from, before its first step; else NaN
   std::vector<std::string> notes;  // limitations of the numbers, for the user
 };
 

@@ -29,7 +29,8 @@ void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
                         {.length = {length, has_source ? length : 0},
                          .micro_batch = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
                          .batch = plan.batch,
-                         .recomputes_layers = plan.checkpointing});
+                         .recomputes_layers = plan.checkpointing,
+                         .stores_bfloat = plan.bfloat_storage});
 }
 
 // Adds the weights of a retrieval head with their initial value, zero: a gate of one half.
@@ -163,6 +164,7 @@ double Trainer::update(double rate) {
       ForwardOptions options;
       options.training = true;
       options.recomputes_layers = plan_.checkpointing;
+      options.stores_bfloat = plan_.bfloat_storage;
       options.dropout_seed = derived_seed(plan_.seed, sequence_number);
       options.adapted = &adapted;
       options.retrieval = retrieval_ ? &*retrieval_ : nullptr;

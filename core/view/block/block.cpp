@@ -192,7 +192,7 @@ Tensor row_of(const Tensor& rows, Index row) {
 const std::vector<BlockPicture>& block_pictures() {
   static const std::vector<BlockPicture> list{
       shapes_picture(),   norm_picture(),    stream_picture(), feed_forward_picture(),
-      gradient_picture(), inverse_picture(), chunks_picture()};
+      gradient_picture(), inverse_picture(), chunks_picture(), storage_picture()};
   return list;
 }
 
@@ -202,7 +202,7 @@ View block_view() {
           .group = "Model",
           .summary =
               "Parts of a transformer block: matrix shapes, norms, residual stream, "
-              "feed-forward, gradients, reversible layers.",
+              "feed-forward, gradients, reversible layers, memory of training.",
           .lay_out = lay_out_block,
           .reading = block_reading,
           .data = block_data,

@@ -52,6 +52,7 @@ BlockPicture feed_forward_picture();
 BlockPicture gradient_picture();
 BlockPicture inverse_picture();
 BlockPicture chunks_picture();
+BlockPicture storage_picture();
 
 // Headline while the picture's finding is being computed.
 inline constexpr const char* kComputing = "Computing …";

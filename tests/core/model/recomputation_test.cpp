@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/model/architecture.h"
 #include "core/model/residual_connection.h"
 #include "tests/support/compare.h"
@@ -27,12 +29,13 @@ Batch batch_for(const ModelConfig& config, Index sequences, Index length) {
   return batch;
 }
 
-NamedVars gradients(const ModelConfig& config, bool recomputes_layers) {
+NamedVars gradients(const ModelConfig& config, bool recomputes_layers, bool stores_bfloat = false) {
   const Model model = trainable_model(config);
   ForwardOptions options;
   options.training = true;
   options.dropout_seed = 9;
   options.recomputes_layers = recomputes_layers;
+  options.stores_bfloat = stores_bfloat;
   backward(run(model, batch_for(config, 2, 13), options).total_loss());
   return model.weights;
 }
@@ -69,7 +72,7 @@ TEST(Recomputation, GradientsEqualThoseOfAllActivations) {
 }
 
 // Peak bytes of tensors during a training step, without the weights and their gradients.
-double peak_of_step(Index layers, bool recomputes_layers) {
+double peak_of_step(Index layers, bool recomputes_layers, bool stores_bfloat = false) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = layers});
   const Model model = trainable_model(config);
   const Batch batch = batch_for(config, 8, 64);
@@ -77,6 +80,7 @@ double peak_of_step(Index layers, bool recomputes_layers) {
     ForwardOptions options;
     options.training = true;
     options.recomputes_layers = recomputes_layers;
+    options.stores_bfloat = stores_bfloat;
     backward(run(model, batch, options).total_loss());
   });
 }
@@ -87,6 +91,42 @@ TEST(Recomputation, KeepsOnlyTheInputOfEachLayer) {
   const double recomputed = peak_of_step(12, true) - peak_of_step(2, true);
   EXPECT_GT(recomputed, 0);
   EXPECT_LT(recomputed, kept / 8);
+}
+
+TEST(Recomputation, StoresHalfTheBytesAsBfloat) {
+  const double floats = peak_of_step(12, true) - peak_of_step(2, true);
+  const double bfloats = peak_of_step(12, true, true) - peak_of_step(2, true, true);
+  EXPECT_TRUE(std::abs(bfloats - floats / 2) <= 0.05 * floats) << bfloats << " of " << floats;
+}
+
+// Gradients are those of rounded layer inputs: near the exact ones, and not equal.
+TEST(Recomputation, RoundsLayerInputsToBfloat) {
+  for (const char* architecture_id : {"decoder", "encoder_decoder", "universal"}) {
+    const ModelConfig config = config_of(architecture_id);
+    const NamedVars exact = gradients(config, true), rounded = gradients(config, true, true);
+    double difference = 0, size = 0;
+    for (const auto& [name, weight] : rounded) {
+      const Tensor a = weight.gradient(), b = exact.at(name).gradient();
+      ASSERT_EQ(a.defined(), b.defined()) << name;
+      for (Index n = 0; a.defined() && n < a.size(); ++n) {
+        difference += std::pow(static_cast<double>(a[n] - b[n]), 2);
+        size += std::pow(static_cast<double>(b[n]), 2);
+      }
+    }
+    EXPECT_GT(difference, 0);
+    EXPECT_LT(std::sqrt(difference / size), 0.02) << architecture_id;
+  }
+}
+
+TEST(Recomputation, PacksNumbersIntoHalfTheBytes) {
+  const Tensor values = Tensor::from({3}, {1, -0.37123f, 3e30f});
+  const IntTensor packed = pack_bfloat(values);
+  EXPECT_EQ(packed.size(), 2);
+  const Tensor unpacked = unpack_bfloat(packed, {3});
+  EXPECT_EQ(unpacked[0], 1);
+  for (Index n = 0; n < 3; ++n) {
+    EXPECT_TRUE(std::abs(unpacked[n] / values[n] - 1) <= 1 / 256.0f) << unpacked[n];
+  }
 }
 
 TEST(Recomputation, RefusesModelsThatNeedTheTapeOfAllLayers) {

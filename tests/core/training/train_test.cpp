@@ -140,6 +140,13 @@ TEST(Train, CheckpointingKeepsTheWeights) {
   train(plan, {});
   train(recomputing, {});
   expect_same_weights(plan, recomputing);
+  TrainingPlan storing = recomputing;  // rounded layer inputs lead to other weights
+  storing.bfloat_storage = true;
+  storing.folder = folder.path() / "storing";
+  EXPECT_TRUE(std::isfinite(train(storing, {}).loss));
+  EXPECT_TRUE(training_plan_from_json(to_json(storing), "plan").bfloat_storage);
+  storing.checkpointing = false;
+  EXPECT_THROW(check(storing), InputError);
   recomputing.model.segment = 8;
   try {
     check(recomputing);

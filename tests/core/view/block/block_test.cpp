@@ -1,6 +1,7 @@
 // Pictures of the view Block: golden files, costs against the counts of the forward pass.
 #include <gtest/gtest.h>
 
+#include "core/model/memory_need.h"
 #include "core/model/model.h"
 #include "core/view/block/attention_cost.h"
 #include "core/view/block/block_picture.h"
@@ -30,11 +31,12 @@ Session block_session(const char* model, const std::string& picture) {
 const std::pair<const char*, const char*> kCases[] = {
     {"shapes", "decoder-rope"},       {"norm", "decoder-rope"},     {"stream", "decoder-rope"},
     {"feed_forward", "decoder-rope"}, {"gradient", "decoder-rope"}, {"inverse", "join-reversible"},
-    {"chunks", "join-reversible"}};
+    {"chunks", "join-reversible"},    {"storage", "decoder-rope"}};
 
 TEST(Block, PicturesMatchGolden) {
   std::string data;
   for (const auto& [picture, model] : kCases) {
+    if (std::string_view(picture) == "storage") continue;  // StatesTheMemoryOfTraining
     const Session session = block_session(model, picture);
     testing::ViewRun run(session);
     const Findings findings = run.findings(session);
@@ -74,6 +76,26 @@ TEST(Block, PicturesAreLegibleAtManySizes) {
   }
 }
 
+TEST(Block, StatesTheMemoryOfTraining) {
+  const Session session = block_session("decoder-rope", "storage");
+  testing::ViewRun run(session);
+  const Findings findings = run.findings(session);
+  const DisplayList list = testing::lay_out_plain(run.trace(), session, findings).list;
+  EXPECT_TRUE(testing::shows_text(list, "the same as bfloat16: ")) << testing::all_text(list);
+  EXPECT_TRUE(testing::shows_text(list, "rounded away: 16 bits"));
+  const ModelConfig& config = *run.trace().config;
+  const LayerMemory memory = layer_memory(config, {7, 0});
+  EXPECT_EQ(memory.layers, static_cast<double>(config.layers));
+  EXPECT_EQ(memory.input, 4.0 * 7 * static_cast<double>(config.width));
+  EXPECT_GT(memory.activations, 4 * memory.input);
+  // The estimate of a training differs by the stored half of each layer's input.
+  const auto total = [&](bool stores_bfloat) {
+    return total_bytes(training_memory_need(
+        config, {.length = {7, 0}, .recomputes_layers = true, .stores_bfloat = stores_bfloat}));
+  };
+  EXPECT_TRUE(std::abs(total(false) - total(true) - memory.layers * memory.input / 2) <= 1e-6);
+}
+
 TEST(Block, RefusesWhatTheModelLacks) {
   const auto refusal = [](const char* model, const char* picture) {
     const Session session = block_session(model, picture);
@@ -83,6 +105,7 @@ TEST(Block, RefusesWhatTheModelLacks) {
   EXPECT_NE(refusal("decoder-rope", "inverse"), "");
   EXPECT_NE(refusal("rnn_attention-additive", "stream"), "");
   EXPECT_EQ(refusal("decoder-rope", "stream"), "");
+  EXPECT_TRUE(refusal("join-reversible", "storage").starts_with("No recomputed layers"));
 }
 
 // Multiply-adds that the forward pass counts in the attention of a model without feed-forward.
