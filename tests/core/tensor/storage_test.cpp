@@ -178,8 +178,9 @@ void limit_addresses(std::size_t more_bytes) {
   setrlimit(RLIMIT_AS, &limit);
 }
 
-// Cached blocks of one size must not prevent an allocation of another size.
-TEST(Storage, ReleasesCacheBeforeFailing) {
+// Cached blocks of one size must not prevent an allocation of another size. A suite of its own runs
+// in its own process, whose address space no thread of another test shares.
+TEST(StorageExhaustion, ReleasesCacheBeforeFailing) {
   constexpr std::size_t kMega = std::size_t{1} << 20;
   const pid_t child = fork();
   if (child == 0) {
