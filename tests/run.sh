@@ -45,4 +45,5 @@ install_packages "${build_packages[@]}" "${test_packages[@]}"
 cmake -S "$top" -B "$build" -G Ninja -DATTNSCOPE_TESTS=ON "${options[@]}"
 cmake --build "$build"
 cd "$build"
-exec ctest --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+# One more than the processors: tests of the window also wait for frames.
+exec ctest --output-on-failure --no-tests=error -j "$(($(nproc) + 1))" "$@"

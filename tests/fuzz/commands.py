@@ -4,8 +4,9 @@
     tests/fuzz/commands.py PROGRAM [--count N] [--seed N] [--keep FOLDER]
 
 A mutation changes the structure of a valid file: a value or key of JSON (configurations, tokenizers,
-headers of safetensors, specifications, sessions, lessons, presets), a field of GGUF's metadata, a
-line of a text, or single bytes. A run fails the check if the program ends by a signal, runs longer
+headers of safetensors, sessions, plans, lessons, presets), the metadata or weights of GGUF and
+safetensors, arrays, training checkpoints, or single bytes. Half of the mutations are mild, so that
+many files are still read: a slightly different number, a flipped flag, other weights. A run fails the check if the program ends by a signal, runs longer
 than kSeconds, has another exit status than 0, 1 or 2, does not explain a failure in one line, writes
 control characters, or leaves a temporary file. Failing inputs are kept with their command in FOLDER.
 The seed is random unless it is given; it is printed. The exit status is 1 if a run failed the check.
@@ -16,6 +17,7 @@ import copy
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import struct
@@ -50,17 +52,12 @@ def mutate_value(value, source):
     if not paths:
         return source.choice(ODD_VALUES)
     path = source.choice(paths)
-    parent = value
-    for key in path[:-1]:
-        parent = parent[key]
+    parent = at_path(value, path[:-1])
     key, kind = path[-1], source.randrange(6)
     if kind == 0:
         del parent[key]
     elif kind == 1:  # a value from elsewhere in the file
-        other = value
-        for step in source.choice(paths):
-            other = other[step]
-        parent[key] = copy.deepcopy(other)
+        parent[key] = copy.deepcopy(at_path(value, source.choice(paths)))
     elif kind == 2 and isinstance(parent, dict):
         parent[source.choice(["", "x", key + "x", key.upper(), key[:-1]])] = parent.pop(key)
     elif kind == 3 and isinstance(parent, list):
@@ -72,8 +69,33 @@ def mutate_value(value, source):
     return value
 
 
+def mutate_mildly(value, source):
+    """Changes a number by a little, flips a flag, or exchanges a text for another one, in place."""
+    leaves = [p for p in places(value) if not isinstance(at_path(value, p), (dict, list))]
+    if not leaves:
+        return mutate_value(value, source)
+    path = source.choice(leaves)
+    parent, old = at_path(value, path[:-1]), at_path(value, path)
+    if isinstance(old, bool):
+        new = not old
+    elif isinstance(old, (int, float)):
+        new = source.choice([old + 1, max(old - 1, 0), old * 2, type(old)(old / 2), type(old)(1)])
+    else:
+        new = at_path(value, source.choice(leaves))
+    parent[path[-1]] = new
+    return value
+
+
+def at_path(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
 def mutate_json(data, source):
     value = json.loads(data)
+    if source.random() < 0.5:
+        return json.dumps(mutate_mildly(value, source)).encode("utf-8", "surrogatepass")
     for _ in range(source.choice([1, 1, 1, 2, 4])):
         value = mutate_value(value, source)
     return json.dumps(value, ensure_ascii=source.random() < 0.5).encode("utf-8", "surrogatepass")
@@ -99,10 +121,22 @@ def mutate_bytes(data, source):
     return bytes(data)
 
 
+def mutate_weights(data, source):
+    """Replaces some numbers; the size stays."""
+    data = bytearray(data)
+    for _ in range(source.choice([1, 10, 100])):
+        at = source.randrange(max(1, len(data) - 4))
+        data[at:at + 4] = source.choice([b"\0\0\xc0\x7f", b"\0\0\x80\xff", b"\xff\xff\x7f\x7f", b"\0\0\0\0",
+                                         source.randbytes(4)])[:len(data) - at]
+    return bytes(data)
+
+
 def mutate_safetensors(data, source):
     if source.random() < 0.2 or len(data) < 8:
         return mutate_bytes(data, source)
     size = struct.unpack("<Q", data[:8])[0]
+    if source.random() < 0.5:
+        return data[:8 + size] + mutate_weights(data[8 + size:], source)
     header = mutate_json(data[8:8 + size], source)
     length = len(header) if source.random() < 0.9 else source.choice(ODD_NUMBERS)
     body = data[8 + size:]
@@ -113,6 +147,8 @@ def mutate_safetensors(data, source):
 
 def mutate_gguf(data, source):
     """Changes bytes of the metadata, which the file begins with, more often than of the weights."""
+    if source.random() < 0.5:
+        return data[:len(data) // 2] + mutate_weights(data[len(data) // 2:], source)
     head = min(len(data), source.choice([32, 1 << 10, 1 << 14, len(data)]))
     return mutate_bytes(data[:head], source) + data[head:]
 
@@ -135,42 +171,81 @@ class Case:
         self.command, self.seeds = command, seeds
 
 
-def cases():
+def made_seeds(program, folder):
+    """Writes files that the project's folders lack: a session, an array, a datastore, a checkpoint."""
+    text = folder / "text.txt"
+    text.write_text("([]{<>})<[]>\n" * 20)
+    session = {"attnscope": 1, "model": "brackets", "text": "([]{<>", "backend": "auto", "overlong": "first",
+               "groups": [], "view": {"type": "map", "layer": 0, "head": 0}}
+    (folder / "session.json").write_text(json.dumps(session))
+    files = {"render": "picture.png", "datastore": "store.safetensors"}
+    for command, name in files.items():
+        model, given = ("twin-rope", str(text)) if command == "datastore" else ("brackets", "([]{<>")
+        subprocess.run([program, command, "-m", model, "-t", given, "-o", str(folder / name)], check=True,
+                       capture_output=True)
+    subprocess.run([program, "train", "--preset", "brackets", *SMALL, "-o", str(folder / "training")], check=True,
+                   capture_output=True)
+    return folder
+
+
+SMALL = ["--width", "8", "--heads", "1", "--head-size", "8", "--hidden", "8", "--layers", "1", "--context", "16",
+         "--batch", "1", "--steps", "1", "-q"]
+
+
+def cases(made):
     layouts = [p.parent for p in (TESTS / "layouts").glob("*/config.json")]
     bundled = [p.parent for p in (ASSETS / "models").glob("*/config.json")
-               if sum(f.stat().st_size for f in p.parent.iterdir()) < 1 << 20]
-    models, gguf = layouts + bundled, list((TESTS / "gguf").glob("*.gguf"))
-    tensors = list((TESTS / "conformance").glob("*.safetensors"))
+               if sum(f.stat().st_size for f in p.parent.iterdir()) < 1 << 21]
+    readers = [p for p in bundled if (p / "tokenizer.json").exists()]
+    twins = [p for p in readers if p.name.startswith(("twin-", "positions-", "memory-"))]
+    gguf = list((TESTS / "gguf").glob("*.gguf"))
+    tokenizers = [p.parent for p in (TESTS / "core/text/references").glob("*/tokenizer.json")]
+    tensors = [p for p in (TESTS / "conformance").glob("*.safetensors") if ".expected" not in p.name]
     lessons = list((ASSETS / "lessons").glob("*.json"))
-    presets = list((ASSETS / "presets").glob("*.json"))
-    texts = [p for p in (ASSETS / "texts").glob("*.txt")]
-    text = "the old house stood by the river"
-    small = ["--width", "8", "--heads", "1", "--head-size", "8", "--hidden", "8", "--layers", "1", "--context",
-             "16", "--batch", "1", "--steps", "1", "-q"]
+    ids = ["--ids", "1,2,3,4,5,3,2,1"]
+    text = ["-t", "the old house (see [1]) stood by the river"]
     found = []
-    for seeds in (models, gguf):
+    # Layouts and GGUF files of the tests have no tokenizer.
+    for seeds, given in ((layouts, ids), (gguf, ids), (readers, text)):
         found += [
-            Case(["run", "-m", "IN", "-t", text, "-o", "OUT/x.safetensors"], seeds),
-            Case(["render", "-m", "IN", "-t", text, "-o", "OUT/x.svg"], seeds),
-            Case(["generate", "-m", "IN", "-t", text, "--tokens", "3"], seeds),
-            Case(["generate", "-m", "IN", "-t", text, "--tokens", "3", "--beams", "2"], seeds),
-            Case(["pairs", "-m", "IN", "-t", text], seeds),
-            Case(["statistics", "TEXT", "-m", "IN"], seeds),
-            Case(["evaluate", "TEXT", "-m", "IN"], seeds),
-            Case(["calibrate", "TEXT", "-m", "IN"], seeds),
-            Case(["datastore", "-m", "IN", "-t", "TEXT", "-o", "OUT/x.safetensors"], seeds),
-            Case(["train", "--from", "IN", "--text", "TEXT", "--steps", "1", "--batch", "1", "--context", "16",
-                  "-q", "-o", "OUT/t"], seeds)]
+            Case(["run", "-m", "IN", *given, "-o", "OUT/x.safetensors"], seeds),
+            Case(["render", "-m", "IN", *given, "-o", "OUT/x.svg"], seeds),
+            Case(["render", "-m", "IN", *given, "--view", "VIEW", "-o", "OUT/x.svg"], seeds),
+            Case(["generate", "-m", "IN", *given, "--tokens", "3"], seeds),
+            Case(["generate", "-m", "IN", *given, "--tokens", "3", "--beams", "2"], seeds),
+            Case(["pairs", "-m", "IN", *given], seeds)]
+    found += [
+        Case(["statistics", "TEXT", "-m", "IN"], twins),
+        Case(["evaluate", "TEXT", "-m", "IN"], twins),
+        Case(["calibrate", "TEXT", "-m", "IN"], [ASSETS / "models" / "exits-calm"]),
+        Case(["datastore", "-m", "IN", "-t", "TEXT", "-o", "OUT/x.safetensors"], twins),
+        Case(["datastore", "-m", "IN", *ids, "-o", "OUT/x.safetensors"], layouts),
+        Case(["train", "--from", "IN", "--text", "TEXT", "--steps", "1", "--batch", "8", "--context", "16", "-q",
+              "-o", "OUT/t"], twins),
+        Case(["train", "--plan", "IN", *SMALL, "-o", "OUT/t"], list((ASSETS / "presets").glob("*.json"))),
+        Case(["train", "--preset", "brackets", *SMALL, "-o", "IN"], [made / "training"])]
     return found + [
+        Case(["run", "-m", "IN", *text, "-o", "OUT/x.safetensors"], tokenizers),
         Case(["attend", "IN", "-o", "OUT/x.safetensors"], tensors),
-        Case(["render", "IN", "-o", "OUT/x.svg"], tensors),
+        Case(["render", "IN", "-o", "OUT/x.svg"],
+             tensors + list((TESTS / "layouts").glob("*/reference.npz")) + [made / "picture.png"]),
         Case(["statistics", "IN"], tensors),
         Case(["lesson", "IN"], lessons),
-        Case(["train", "--preset", "IN", "--text", "TEXT", *small, "-o", "OUT/t"], presets),
-        Case(["evaluate", "IN", "-m", "brackets"], texts),
-        Case(["run", "--text-file", "IN", "-m", "brackets", "-o", "OUT/x.npz"], texts),
-        Case(["render", "--input", "IN", "-m", "digits", "-o", "OUT/x.svg"],
-             list((ASSETS / "pictures").glob("*.png")))]
+        Case(["render", "--session", "IN", "-o", "OUT/x.svg"], [made / "session.json", made / "picture.png"]),
+        Case(["render", "--session", "IN", "--view", "compare", "--compare", "IN", "-o", "OUT/x.png"],
+             [made / "session.json"]),
+        Case(["generate", "-m", "twin-rope", "-t", "([]{", "--tokens", "3", "--retrieval", "knn,store=IN,k=2"],
+             [made / "store.safetensors"]),
+        Case(["evaluate", "IN", "-m", "brackets"], [ASSETS / "texts" / "mill.txt"]),
+        Case(["run", "--text-file", "IN", "-m", "brackets", "-o", "OUT/x.safetensors"],
+             list((ASSETS / "samples").glob("*.txt"))),
+        Case(["render", "--input", "IN", "-m", "MODEL", "-o", "OUT/x.svg"],
+             [*(ASSETS / "pictures").glob("*.png"), *(ASSETS / "samples").glob("*.safetensors"),
+              *(ASSETS / "samples").glob("*.png")])]
+
+
+VIEWS = "grid pattern lines position mechanism flow next compare scores vectors rope graph span steps depth memory " \
+        "gates retrieval alignment trajectory image intervene architecture block".split()
 
 
 def limit_memory():
@@ -205,9 +280,15 @@ def problem_of(command, folder):
 def run_one(program, case, source, folder):
     """Mutates a seed in `folder` and runs the case; returns the command, its problem and status."""
     seed = source.choice(case.seeds)
-    target = folder / seed.name
+    for name in ("samples", "pictures"):  # lessons name them
+        (folder / name).symlink_to(ASSETS / name)
+    target = folder / "in" / seed.name
+    target.parent.mkdir()
     if seed.is_dir():
         shutil.copytree(seed, target)
+        for name in ("config.json", "model.safetensors"):  # of any model, for tokenizers without one
+            if not (target / name).exists():
+                shutil.copy(ASSETS / "models" / "twin-rope" / name, target / name)
         files = [p for p in target.rglob("*") if p.is_file() and p.suffix in (".json", ".safetensors", ".txt", ".model")]
         weights = [4 if p.suffix == ".json" else 1 for p in files]
         for path in source.choices(files, weights, k=source.choice([1, 1, 2])):
@@ -216,9 +297,11 @@ def run_one(program, case, source, folder):
         shutil.copy(seed, target)
         mutate(target, source)
     (folder / "out").mkdir()
-    (folder / "text.txt").write_text("The old house stood by the river, and the cat saw it.\n" * 12)
-    names = {"IN": str(target), "TEXT": str(folder / "text.txt")}
-    command = [program] + [names.get(a, a.replace("OUT", str(folder / "out"))) for a in case.command]
+    (folder / "text.txt").write_text("The old house stood by the river, and the cat saw it.\n" * 24)
+    model = {"walk": "paths", "steering": "steering", "digit": "digits"}.get(seed.stem, "digits")
+    names = {"IN": str(target), "OUT": str(folder / "out"), "TEXT": str(folder / "text.txt"), "MODEL": model,
+             "VIEW": source.choice(VIEWS)}
+    command = [program] + [re.sub("|".join(names), lambda name: names[name.group()], a) for a in case.command]
     return (command, *problem_of(command, folder))
 
 
@@ -230,7 +313,8 @@ def main():
     parser.add_argument("--keep", type=Path, default=Path("fuzz-commands"))
     options = parser.parse_args()
     source = random.Random(options.seed)
-    all_cases, failures, counts = cases(), 0, {}
+    made = tempfile.TemporaryDirectory(prefix="attnscope-fuzz-")
+    all_cases, failures, counts = cases(made_seeds(options.program, Path(made.name))), 0, {}
     print(f"seed {options.seed}", flush=True)
     for number in range(options.count):
         with tempfile.TemporaryDirectory(prefix="attnscope-fuzz-") as name:

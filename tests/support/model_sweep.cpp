@@ -1,5 +1,6 @@
 #include "tests/support/model_sweep.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "core/base/error.h"
@@ -176,12 +177,23 @@ std::vector<SweepPair> sweep_pairs() {
   return pairs;
 }
 
+// Turn of a pair among those of its architecture.
+int turn_of(const SweepPair& pair) {
+  const auto& joins = residual_connections();
+  const auto found = std::ranges::find(joins, pair.residual_connection, &ResidualConnection::id);
+  return static_cast<int>(found - joins.begin());
+}
+
 int sweep_models(const SweepPair& pair, const std::function<void(const SweepModel&)>& check) {
-  int model_count = 0;
+  const bool selects_all =
+      !pair.key.empty() || (pair.architecture == default_architecture().id &&
+                            pair.residual_connection == default_residual_connection().id);
+  int turn = turn_of(pair), model_count = 0;
   for (const Variant& v : variants()) {
     if (!pair.key.empty() && v.id != default_variant().id) continue;
     for (const Encoding& e : encodings()) {
       for (const RunMode& mode : run_modes(v)) {
+        ++turn;
         const auto config = possible_config(pair, default_choice(v), default_choice(e), mode.causal,
                                             mode.in_segments);
         if (!config) continue;
@@ -190,7 +202,8 @@ int sweep_models(const SweepPair& pair, const std::function<void(const SweepMode
                                  ", " + v.id + " with " + e.id +
                                  (mode.causal ? "" : ", bidirectional") +
                                  (mode.in_segments ? ", in segments" : "");
-        check({name, make_random_model(*config), make_batch(*config)});
+        const bool is_selected = selects_all || model_count == 0 || turn % kSweepShare == 0;
+        check({name, make_random_model(*config), make_batch(*config), is_selected});
         ++model_count;
       }
     }

@@ -17,7 +17,12 @@ struct SweepModel {
   std::string name;  // "universal, gru, local with alibi"
   Model model;
   Batch batch;  // one sequence with targets
+  // Whether to include the model in checks that are too slow for all: about one in kSweepShare, and
+  // all decoders with plain residuals. The residual connections of an architecture take turns, so
+  // that each of its combinations of variant and encoding is selected with some of them.
+  bool is_selected = true;
 };
+inline constexpr int kSweepShare = 5;
 
 // A compatible architecture and residual connection: the parameter of a test.
 struct SweepPair {

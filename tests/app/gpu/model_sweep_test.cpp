@@ -25,6 +25,7 @@ TEST_P(GpuModelSweep, MatchesCpu) {
                            : pair.residual_connection == "fixup" ? 2e-4  // no norms
                                                                  : 1e-4;
   const int count = testing::sweep_models(GetParam(), [&](const SweepModel& swept) {
+    if (!swept.is_selected) return;
     SCOPED_TRACE(swept.name);
     ForwardOptions gpu_options;
     gpu_options.backend = &gpu;

@@ -2,7 +2,7 @@
 // crash, a frame of more than two seconds, a frame that differs from one drawn from scratch, or if
 // undo does not restore the start.
 //
-// ATTNSCOPE_MONKEY_ACTIONS  number of actions (3,000)
+// ATTNSCOPE_MONKEY_ACTIONS  number of actions (1,500)
 // ATTNSCOPE_MONKEY_SEED     seed (1)
 // ATTNSCOPE_MONKEY_REPLAY   file with actions to perform instead of random ones, one per line: the
 //                           output of a failing test, or a part of it
@@ -85,7 +85,7 @@ TEST_F(Monkey, SurvivesRandomActions) {
   const std::vector<std::string> replay = replayed_actions();
   const std::uint64_t seed = option("ATTNSCOPE_MONKEY_SEED", 1);
   const std::size_t count =
-      replay.empty() ? option("ATTNSCOPE_MONKEY_ACTIONS", 3000) : replay.size();
+      replay.empty() ? option("ATTNSCOPE_MONKEY_ACTIONS", 1500) : replay.size();
   constexpr std::size_t kPerWindow = 500, kPerComparison = 10;  // actions
   WindowOptions options;
   options.width = 800;
