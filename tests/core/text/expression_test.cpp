@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -91,11 +91,11 @@ TEST(Expression, ReportsInvalidPatterns) {
 
 // Catastrophic backtracking ends with an error instead of running for a long time.
 TEST(Expression, LimitsMatchingTime) {
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of the processor
   EXPECT_THROW(find_all("(a+)+$", std::string(4000, 'a') + "b"), InputError);
   EXPECT_THROW(find_all("(a|aa)+$", std::string(4000, 'a') + "b"), InputError);
   EXPECT_THROW(find_all("(?=(.*x))y|a", std::string(400000, 'a')), InputError);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_LT(std::clock() - begin, 30 * CLOCKS_PER_SEC);
 }
 
 Matches split_at_dashes(SplitBehavior behavior, bool invert = false) {
