@@ -231,17 +231,35 @@ Tensor allowed_only(const AttentionTap& tap, Index head, const Tensor& weights) 
   return allowed;
 }
 
+// Weights up to the query's position and within the span, if there is one; NaN for other pairs.
+Tensor within_span(const AttentionTap& tap, Index head, const Tensor& weights,
+                   const HeadSpan* span) {
+  Tensor within = Tensor::full(weights.shape(), NAN);
+  for (Index i = 0; i < weights.dim(0); ++i) {
+    const Index position = query_position(tap, i);
+    for (Index j = 0; j < weights.dim(1); ++j) {
+      const auto distance = static_cast<double>(position - key_position(tap, head, j));
+      if (distance < 0) continue;
+      if (span == nullptr || span->mask(i, distance) > 0) within(i, j) = weights(i, j);
+    }
+  }
+  return within;
+}
+
 SpanMaps span_maps(const ViewInput& input, const SelectedTap& selected, const SpanState& state) {
   const AttentionTap& tap = *selected.tap;
   const ViewSettings& settings = input.session.view;
-  const auto allowed = [&](const Tensor& weights) {
-    return allowed_only(tap, selected.head, weights);
+  // Pairs that a learned span excludes occur without it, and with another one.
+  const auto drawn = [&](const Tensor& weights, const HeadSpan* span) {
+    return state.is_learned ? within_span(tap, selected.head, weights, span)
+                            : allowed_only(tap, selected.head, weights);
   };
-  return {cached_for_run(input, tap, head_key("no span", input.trace, settings),
-                         [&] { return allowed(attention_without_span(tap, selected.head)); }),
-          cached_for_span(input, tap, head_key("span", input.trace, settings), state, [&] {
-            return allowed(attention_with_span(tap, selected.head, state.span));
-          })};
+  return {
+      cached_for_run(input, tap, head_key("no span", input.trace, settings),
+                     [&] { return drawn(attention_without_span(tap, selected.head), nullptr); }),
+      cached_for_span(input, tap, head_key("span", input.trace, settings), state, [&] {
+        return drawn(attention_with_span(tap, selected.head, state.span), &state.span);
+      })};
 }
 
 // Colour range that both maps share.

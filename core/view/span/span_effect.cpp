@@ -49,14 +49,14 @@ Tensor computed_attention(const Part& part) {
   return cpu_backend().run(part, wanted).attention.reshaped({part.queries(), part.keys()});
 }
 
-double mask(const HeadSpan& span, double z, double distance) {
-  return distance > span.max_span ? 0 : span_mask(z, span.ramp, distance);
-}
-
 }  // namespace
 
 double HeadSpan::at(Index query) const {
   return static_cast<double>(z.rank() == 1 ? z[0] : z(0, query));
+}
+
+double HeadSpan::mask(Index query, double distance) const {
+  return distance > max_span ? 0 : span_mask(at(query), ramp, distance);
 }
 
 double HeadSpan::mean() const {
@@ -114,7 +114,7 @@ Tensor weight_by_distance(const AttentionTap& tap, Index head) {
 double kept_fraction(const Tensor& by_distance, const HeadSpan& span) {
   double kept = 0;
   for (Index d = 0; d < by_distance.size(); ++d) {
-    kept += mask(span, span.at(0), static_cast<double>(d)) * static_cast<double>(by_distance[d]);
+    kept += span.mask(0, static_cast<double>(d)) * static_cast<double>(by_distance[d]);
   }
   return kept;
 }
@@ -130,7 +130,7 @@ double kept_fraction(const AttentionTap& tap, Index head, const HeadSpan& span) 
       const auto weight = static_cast<double>(weights(i, key));
       const auto distance = static_cast<double>(position - key_position(tap, head, key));
       total += weight;
-      kept += weight * mask(span, span.at(i), distance);
+      kept += weight * span.mask(i, distance);
     }
     if (!(total > 0)) continue;
     sum += kept / total;

@@ -7,10 +7,11 @@ namespace attnscope {
 
 // Span of a head: parameters of the mask m_z.
 struct HeadSpan {
-  Tensor z;                       // [1], or [1, L_q] if dynamic
-  double ramp = 1, max_span = 0;  // distances beyond max_span are masked
-  double at(Index query) const;   // z of a query
-  double mean() const;            // z, or its mean over queries
+  Tensor z;                                         // [1], or [1, L_q] if dynamic
+  double ramp = 1, max_span = 0;                    // distances beyond max_span are masked
+  double at(Index query) const;                     // z of a query
+  double mean() const;                              // z, or its mean over queries
+  double mask(Index query, double distance) const;  // m_z, in [0, 1]
 };
 HeadSpan fixed_span(double z, double ramp, double max_span);
 HeadSpan head_span(const PartRules& part, Index head);  // `part` must have spans
