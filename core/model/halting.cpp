@@ -97,7 +97,7 @@ std::vector<Parameter> halting_parameters(const std::string& what) {
           {.key = "ponder",
            .symbol = "",
            .label = "Ponder cost",
-           .help = "Weight of the number of steps in the loss.",
+           .help = "Weight of the ponder cost, steps plus remainder, in the loss.",
            .kind = Parameter::Kind::Real,
            .scope = {.training = true},
            .initial = 0.01,

@@ -23,6 +23,7 @@ InputKind text_input() {
   kind.group = "Inputs";
   kind.equation = "x₀ = E[id]";
   kind.summary = "Text tokens, each with a learned vector.";
+  kind.source = "Bengio et al., 2003, A neural probabilistic language model";
   kind.is_text = true;
   kind.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
     return next_token_batch(IntTensor::from({1, static_cast<Index>(ids.size())}, ids));

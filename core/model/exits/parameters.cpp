@@ -46,7 +46,7 @@ std::vector<Parameter> oracle_parameters() {
           {.key = "lambda",
            .symbol = "λ",
            .label = "Cost per layer",
-           .help = "Required improvement over the previous layer.",
+           .help = "Penalty per layer: a later exit has to be better by this much.",
            .kind = Parameter::Kind::Real,
            .scope = {.training = true},
            .initial = 0.0,

@@ -101,7 +101,7 @@ double draw_memory(Page& page, const Box& box, const LayerMemory& memory) {
   return box.bottom();
 }
 
-// The state of the token in the layer, and its largest number.
+// A number of the token's state in the layer: the one with the largest rounding error.
 struct RoundedNumber {
   float exact = 0, rounded = 0;
   double largest_error = 0;  // of all numbers of all tokens, relative to the number
@@ -120,8 +120,11 @@ std::optional<RoundedNumber> rounded_number(const BlockInput& in) {
         std::max(number.largest_error, error / std::abs(static_cast<double>(states[n])));
   }
   const Index first = std::min(in.token, states.dim(0) - 1) * states.dim(1);
+  double most = -1;
   for (Index n = first; n < first + states.dim(1); ++n) {
-    if (std::abs(states[n]) < std::abs(number.exact)) continue;
+    const double error = std::abs(static_cast<double>(states[n] - rounded[n]));
+    if (!(error > most)) continue;
+    most = error;
     number.exact = states[n];
     number.rounded = rounded[n];
   }
@@ -163,7 +166,7 @@ double draw_bits(Page& page, const Box& box, const BlockInput& in, const Rounded
   const std::string exact = brief(static_cast<double>(number.exact), 7),
                     rounded = brief(static_cast<double>(number.rounded), 7);
   page.text({box.x, y + 0.75 * em},
-            page.fitting({"The largest number of " + in.word() + ": " + exact +
+            page.fitting({"The least exact number of " + in.word() + ": " + exact +
                               " as float32, 4 bytes, becomes " + rounded + " as bfloat16, 2 bytes.",
                           exact + " becomes " + rounded + ".", rounded},
                          em, box.width),

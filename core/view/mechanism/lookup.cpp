@@ -217,6 +217,9 @@ MechanismLayout draw_lookup(Page& page, const Box& inside, const HeadInput& in) 
   const double row = std::min(kLookupRow * em, space / (static_cast<double>(sum.keys.size()) +
                                                         (sum.others > 0 ? 1 : 0) + 1.6));
   const LookupPicture picture(page, sum, row, label);
+  if (soft.y > hard.y) {  // stacked: no gap between the tables
+    soft.y = std::min(soft.y, hard.y + step + picture.height() + 2.2 * em);
+  }
   const std::string match = "“" + sum.keys.front().label + "”";
   const LookupTable tables[] = {{below(hard, step), false}, {below(soft, step), true}};
   draw_step(page, hard, 2,

@@ -132,8 +132,9 @@ std::string range_formula(const ShownMemory& memory) {
          number(range->layers) + " = " + grouped(range->tokens());
 }
 
-// Cost of a segment as a formula: "L² + L·m"; "L²" without memory.
-std::string cost_formula(const ShownMemory& memory) {
+// Cost of a segment as a formula, longest first: "O(L² + L·m) per segment, L = 64, m = 64", the
+// same without numbers, the formula alone; "O(L²)" without memory.
+std::vector<std::string> cost_formulas(const ShownMemory& memory) {
   const Index segment = memory.trace.config->segment;
   const std::optional<TemporalRange> range = temporal_range(memory.tap.variant, segment, 1);
   const std::string length = std::to_string(segment);
@@ -146,7 +147,9 @@ std::string cost_formula(const ShownMemory& memory) {
     formula += " + L·m";
     numbers += ", m = " + std::to_string(range->memory);
   }
-  return "O(" + formula + ") per segment, " + numbers;
+  formula = "O(" + formula + ")";
+  return {formula + " per segment, " + numbers, formula + ", " + numbers, formula + " per segment",
+          formula};
 }
 
 }  // namespace
@@ -265,7 +268,7 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& memory) {
   draw_legend(page, entries, {box.x, y, box.width, legend_space});
   y += legend_space;
   page.faint_text({box.x, y + 0.3 * em},
-                  page.fitting({cost_formula(memory)}, page.small(), box.width), page.small());
+                  page.fitting(cost_formulas(memory), page.small(), box.width), page.small());
   y += kFormula * em;
   ChartAxis tokens{
       .least = 0, .most = static_cast<double>(curves.max_length), .titles = {}, .whole = true};

@@ -91,9 +91,10 @@ std::vector<Point> mean_by_offset(const Tensor& pairs) {
 }
 
 // Adds panels of input encodings: vectors and their similarity.
-void add_vectors(PositionPanels& result, const EncodingUse& use) {
+void add_vectors(PositionPanels& result, const EncodingUse& use, Index layer) {
   const Tensor vectors = position_vectors(use, result.reach + 1);  // [positions, d]
   std::string title = "The vector added at each position";
+  if (is_added_per_layer(use.encoding)) title += ", layer " + std::to_string(layer);
   if (const auto base = learned_base(use.weights)) title += "; learned base " + brief(*base);
   result.panels.push_back(
       matrix_panel(title, kPosition, 0, transposed(vectors), "component", "value"));
@@ -341,7 +342,7 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
   }
   result.reach = position_limit(input, tap, reach);
   if (method.embed) {
-    add_vectors(result, use);
+    add_vectors(result, use, tap.address.layer);
     return result;
   }
   add_pairs(result, input, tap, head, use);

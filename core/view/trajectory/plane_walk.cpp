@@ -1,5 +1,7 @@
 // The path in the plane, and the vector of an action.
 
+#include <cmath>
+
 #include "core/figure/plain_text.h"
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/legend.h"
@@ -26,6 +28,13 @@ void draw_starts(Page& page, const WalkGrid& grid, const std::vector<bool>& solv
       page.add(circle(centre, radius, theme.faint_text, 1));
     }
   }
+}
+
+// "right 0.60, down 0.59"
+std::string directions(PlaneVector v) {
+  const auto x = static_cast<double>(v.x), y = static_cast<double>(v.y);
+  return (x < 0 ? "left " : "right ") + fixed(std::abs(x), 2) + (y < 0 ? ", down " : ", up ") +
+         fixed(std::abs(y), 2);
 }
 
 }  // namespace
@@ -82,9 +91,8 @@ void draw_move(Page& page, const Box& box, const WalkPicture& picture) {
   const double pace = std::min(1.0, static_cast<double>(length(move)));
   const std::string moved = fixed(pace * static_cast<double>(SteeringPlane::kPace), 2);
   const std::vector<std::string> lines[] = {
-      {"Action: right " + fixed(static_cast<double>(move.x), 2) + ", up " +
-           fixed(static_cast<double>(move.y), 2),
-       "Action " + describe_vector(move), describe_vector(move)},
+      {"Action: " + directions(move), directions(move), "Action " + describe_vector(move),
+       describe_vector(move)},
       {"Pace " + fixed(pace, 2) + " of at most 1 (circle)", "Pace " + fixed(pace, 2)},
       {"The point moves by " + moved + ".", "Moves by " + moved}};
   double y = centre.y - 1.5 * em;
