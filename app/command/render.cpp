@@ -169,9 +169,10 @@ void add_render(Command program) {
       "--animate", options->animate,
       "Animate KEY=FROM:TO in FILE.gif, or in single frames FILE-%03d.png. KEY is layer, "
       "head, step, segment, a parameter of the view, of the variant (variant.window=1:16) or "
-      "of the encoding (position.base=100:10000), or tokens (tokens=0:10 generates 10 tokens "
-      "with the settings of the view next). The model runs again if a "
-      "frame changes the variant, the encoding or the text");
+      "of the encoding (position.base=100:10000), training_step (snapshots of the model's "
+      "training, which 'attnscope train --snapshot-every' keeps), or tokens (tokens=0:10 generates "
+      "10 tokens with the settings of the view next). The model runs again if a "
+      "frame changes the model, the variant, the encoding or the text");
   command.add("--frames", options->frames,
               "Number of frames of an animation; default: one per integer, 60 for real numbers");
   command.add("--seconds", options->seconds,

@@ -66,6 +66,9 @@ constexpr Setting kSettings[] = {
     {"--evaluate-batches,--score-batches", "/score_batches",
      "Number of random held-out batches over which each evaluation averages"},
     {"--save-every", "/save_every_seconds", "Seconds between saves"},
+    {"--snapshot-every", "/snapshot_every",
+     "Steps between snapshots in FOLDER/snapshots, for the slider Training step and 'attnscope "
+     "render --animate training_step=0:1000'; at most 100 are kept, sparser with age. 0: none"},
     {"--half", "/half", "Save the weights as float16: true or false"},
     {"--checkpointing", "/checkpointing",
      "Recompute each layer in the backward pass instead of keeping its activations: true or false"},

@@ -15,6 +15,7 @@
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hub.h"
+#include "core/checkpoint/snapshots.h"
 #include "core/tensor/gguf.h"
 #include "core/tensor/safetensors.h"
 #include "core/text/chat_template.h"
@@ -27,6 +28,13 @@ namespace {
 
 fs::path models_folder() {
   return home_folder() / "assets" / "models";
+}
+
+// Name of a model folder; for a snapshot "TRAINING, step N".
+std::string folder_label(const fs::path& folder) {
+  const auto step = snapshot_step(folder);
+  if (!step) return folder.filename().string();
+  return training_folder(folder.string()).filename().string() + ", step " + std::to_string(*step);
 }
 
 // Throws BudgetError if the weights alone exceed the memory budget.
@@ -248,7 +256,7 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const fs::path canonical = fs::weakly_canonical(path);
   checkpoint.name = !is_path        ? name_or_folder
                     : is_gguf(path) ? canonical.stem().string()
-                    : tower.empty() ? canonical.filename().string()
+                    : tower.empty() ? folder_label(canonical)
                                     : canonical.filename().string() + "/" + tower;
   const CheckpointFormat& format = find_format(source.config, source.config_place, tower);
   source.tensors = source.read_tensors();

@@ -96,6 +96,7 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   plan.evaluate_every = object.integer_or("evaluate_every", plan.evaluate_every, 0, kMaxSteps);
   plan.score_batches = object.integer_or("score_batches", plan.score_batches, 0, kMaxSequences);
   plan.save_every_seconds = object.number_or("save_every_seconds", plan.save_every_seconds, 0, 1e9);
+  plan.snapshot_every = object.integer_or("snapshot_every", plan.snapshot_every, 0, kMaxSteps);
   plan.half = object.flag_or("half", plan.half);
   plan.checkpointing = object.flag_or("checkpointing", plan.checkpointing);
   plan.bfloat_storage = object.flag_or("bfloat_storage", plan.bfloat_storage);
@@ -126,6 +127,7 @@ Json to_json(const TrainingPlan& plan) {
               {"score_batches", plan.score_batches},
               {"save_every_seconds", plan.save_every_seconds},
               {"half", plan.half}};
+  if (plan.snapshot_every > 0) object["snapshot_every"] = plan.snapshot_every;
   if (plan.checkpointing) object["checkpointing"] = true;
   if (plan.bfloat_storage) object["bfloat_storage"] = true;
   if (!plan.from.empty()) object["from"] = plan.from;

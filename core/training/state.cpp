@@ -15,8 +15,8 @@ namespace {
 // Settings that must not change when resuming: all but paths and reporting.
 Json fixed_settings(const TrainingPlan& plan) {
   Json object = to_json(plan);
-  for (const char* key :
-       {"folder", "held_out", "evaluate_every", "score_batches", "save_every_seconds", "half"}) {
+  for (const char* key : {"folder", "held_out", "evaluate_every", "score_batches",
+                          "save_every_seconds", "snapshot_every", "half"}) {
     object.erase(key);
   }
   return object;

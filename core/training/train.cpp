@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "core/base/folder_lock.h"
+#include "core/checkpoint/snapshots.h"
 #include "core/training/trainer.h"
 
 namespace attnscope {
@@ -14,6 +15,19 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+bool is_snapshot_due(const Trainer& trainer, const TrainingPlan& plan) {
+  if (plan.snapshot_every == 0) return false;
+  return trainer.steps_done() % plan.snapshot_every == 0 || trainer.is_done();
+}
+
+// Makes the folder a model from the first step on, so that its snapshots can be opened.
+void start_snapshots(Trainer& trainer, const TrainingPlan& plan) {
+  remove_snapshots_after(plan.folder, trainer.steps_done());
+  if (plan.snapshot_every == 0 || trainer.steps_done() > 0) return;
+  trainer.save();
+  trainer.save_snapshot();
+}
+
 // Runs the remaining steps; evaluates and saves in between. Returns the last loss.
 double run_to_end(Trainer& trainer, const TrainingPlan& plan,
                   const std::function<void(const TrainingProgress&)>& report) {
@@ -22,6 +36,7 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
   auto last_save = start;
   TrainingProgress progress;
   progress.steps = plan.steps;
+  progress.snapshot = [&] { return trainer.snapshot(); };
   progress.loss = std::numeric_limits<double>::quiet_NaN();
   double evaluation_seconds = 0;  // excluded from the training time
   while (!trainer.is_done()) {
@@ -37,6 +52,7 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
     const double per_step = (seconds_since(start) - evaluation_seconds) /
                             static_cast<double>(progress.step - first_step);
     progress.seconds_left = per_step * static_cast<double>(plan.steps - progress.step);
+    if (is_snapshot_due(trainer, plan)) trainer.save_snapshot();
     if (report) report(progress);
     if (seconds_since(last_save) >= plan.save_every_seconds) {
       trainer.save();
@@ -59,6 +75,7 @@ TrainingResult train(const TrainingPlan& plan,
   }
   TrainingResult result;
   if (!plan.from.empty() && trainer.steps_done() == 0) result.before = trainer.initial_score();
+  start_snapshots(trainer, plan);
   try {
     result.loss = run_to_end(trainer, plan, progress);
   } catch (const Stopped&) {

@@ -4,12 +4,14 @@
 //   training.safetensors                             state for resuming
 //   loss.csv                                         one line per step
 //   loss.png                                         the numbers of loss.csv as curves
+//   snapshots/                                       models of earlier steps (snapshots.h)
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +22,8 @@
 #include "core/model/retrieval.h"
 
 namespace attnscope {
+
+struct Checkpoint;
 
 struct TrainingPlan {
   std::string task = "text";  // id in tasks() (task.h)
@@ -52,6 +56,7 @@ struct TrainingPlan {
   Index evaluate_every = 250;  // steps between scores; 0: only at the end
   Index score_batches = 20;    // number of random batches of held-out text in a score
   double save_every_seconds = 60;
+  Index snapshot_every = 0;  // steps between snapshots, which include step 0; 0: none
   bool half = true;  // model.safetensors as F16, else F32
   // Activation checkpointing: the backward pass recomputes each layer from its input
   // (core/model/recomputation.h).
@@ -81,6 +86,8 @@ struct TrainingProgress {
   double loss = 0;            // nats per token of this step
   Score held_out;             // score at the last evaluation
   double tokens_per_second = 0, seconds_left = 0;
+  // Copies the current model; valid during the call that receives the progress.
+  std::function<std::shared_ptr<const Checkpoint>()> snapshot;
 };
 
 struct TrainingResult {

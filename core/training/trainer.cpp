@@ -12,6 +12,7 @@
 #include "core/base/stop.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/model_store.h"
+#include "core/checkpoint/snapshots.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/memory_need.h"
@@ -218,6 +219,12 @@ void Trainer::refresh_checkpoint() {
   for (const auto& [name, parameter] : parameters_) {
     checkpoint_.model.weights[name] = Var(parameter.value());
   }
+}
+
+void Trainer::save_snapshot() {
+  const UninterruptedScope saving;
+  refresh_checkpoint();
+  attnscope::save_snapshot(plan_.folder, step_, checkpoint_, plan_.task, plan_.half);
 }
 
 void Trainer::save() {

@@ -52,6 +52,8 @@ class Trainer {
 
   // Writes the folder's files listed in train.h.
   void save();
+  // Writes the current model to the folder's snapshots (core/checkpoint/snapshots.h).
+  void save_snapshot();
   // Writes loss.csv and loss.png only.
   void save_log() const { log_.save(); }
 

@@ -31,7 +31,7 @@ const MovingNumber& animated_number(const std::vector<MovingNumber>& numbers,
   return first;
 }
 
-void draw_range(Ui& ui, FrameOptions& frames, const Parameter& animated) {
+void draw_range(Ui& ui, FrameOptions& frames, const MovingNumber& animated) {
   const float gap = ui.px(8), field_width = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
   const float left = ImGui::GetCursorPosX();
   const auto start_field = [&](int i) {
@@ -77,7 +77,7 @@ void draw_export_frames(Ui& ui, FrameOptions& frames, const Session& session, co
     ImGui::EndCombo();
   }
   mark(ui, "export.moves");
-  draw_range(ui, frames, animated.parameter);
+  draw_range(ui, frames, animated);
 }
 
 }  // namespace attnscope::window

@@ -44,6 +44,18 @@ MovingNumber find_number(const Session& session, const Trace& trace, const std::
                    ", found \"" + key + "\"");
 }
 
+// The number's values in the range, in the direction of the range.
+std::vector<Index> values_in_range(const MovingNumber& number, const FrameOptions& frames) {
+  const auto [low, high] = std::minmax(frames.from, frames.to);
+  std::vector<Index> values;
+  for (const Index value : number.values) {
+    const auto real = static_cast<double>(value);
+    if (real >= low && real <= high) values.push_back(value);
+  }
+  if (frames.from > frames.to) std::ranges::reverse(values);
+  return values;
+}
+
 }  // namespace
 
 FrameOptions frames_from_text(std::string_view text) {
@@ -58,9 +70,10 @@ FrameOptions frames_from_text(std::string_view text) {
   return frames;
 }
 
-double frame_count(const FrameOptions& frames, const Parameter& parameter) {
+double frame_count(const FrameOptions& frames, const MovingNumber& number) {
   if (frames.count) return *frames.count;
-  const bool is_integer = parameter.kind == Parameter::Kind::Integer;
+  if (!number.values.empty()) return static_cast<double>(values_in_range(number, frames).size());
+  const bool is_integer = number.parameter.kind == Parameter::Kind::Integer;
   return is_integer ? std::abs(frames.to - frames.from) + 1 : kDefaultFrames;
 }
 
@@ -71,13 +84,21 @@ FrameSequence::FrameSequence(const Session& session, const Traces& traces,
       options_(frames),
       run_(run),
       number_(find_number(session, *traces.trace, frames.key)),
+      values_(values_in_range(number_, frames)),
       continued_{session} {
   const bool is_whole = number_.parameter.kind == Parameter::Kind::Integer;
   for (const double end : {frames.from, frames.to}) {
     if (!is_whole || (std::abs(end) <= Parameter::kMaxInteger && std::floor(end) == end)) continue;
     throw InputError("animate: " + frames.key + ": expected an integer, found " + brief(end));
   }
-  const double requested = frame_count(frames, number_.parameter);
+  if (!number_.values.empty() && values_.size() < 2) {
+    throw InputError("animate: " + frames.key +
+                     ": expected a range with at least 2 of the values " +
+                     brief(static_cast<double>(number_.values.front()), 10) + " to " +
+                     brief(static_cast<double>(number_.values.back()), 10) + ", found " +
+                     std::to_string(values_.size()));
+  }
+  const double requested = frame_count(frames, number_);
   if (!(requested >= 2 && requested <= kMaxFrames)) {
     throw InputError("frames: expected an integer from 2 to " + std::to_string(kMaxFrames) +
                      ", found " + brief(requested, 10));
@@ -101,6 +122,10 @@ FrameSequence::FrameSequence(const Session& session, const Traces& traces,
 
 Value FrameSequence::value(int frame) const {
   const double fraction = static_cast<double>(frame) / (count_ - 1);
+  if (!values_.empty()) {
+    const double position = fraction * static_cast<double>(values_.size() - 1);
+    return values_[static_cast<std::size_t>(std::llround(position))];
+  }
   const double number = options_.from + fraction * (options_.to - options_.from);
   if (number_.parameter.kind != Parameter::Kind::Integer) return number;
   return static_cast<Index>(std::llround(number));

@@ -13,9 +13,10 @@
 namespace attnscope {
 
 struct FrameOptions {
-  std::string key;                  // MovingNumber::key
-  double from = 0, to = 1;          // range, including both ends
-  std::optional<int> count{};       // default: one frame per integer, 60 for real numbers
+  std::string key;          // MovingNumber::key
+  double from = 0, to = 1;  // range, including both ends
+  // Default: one frame per value of MovingNumber::values or per integer, 60 for real numbers.
+  std::optional<int> count{};
   std::optional<double> seconds{};  // per GIF frame; default: 0.4 for integers, else 0.05
 };
 
@@ -23,7 +24,7 @@ struct FrameOptions {
 FrameOptions frames_from_text(std::string_view text);
 
 // Number of frames, which can exceed the limit of FrameSequence.
-double frame_count(const FrameOptions& frames, const Parameter& parameter);
+double frame_count(const FrameOptions& frames, const MovingNumber& number);
 
 struct Frame {
   Session session;
@@ -56,6 +57,7 @@ class FrameSequence {
   MovingNumber number_;
   int count_ = 0;
   double seconds_ = 0;
+  std::vector<Index> values_;       // those of MovingNumber::values in the range
   std::vector<Session> continued_;  // index: number of generated tokens
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/checkpoint/snapshots.h"
 #include "core/model/config.h"
 #include "core/view/view.h"
 
@@ -133,6 +134,25 @@ void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, cons
   }
 }
 
+// Adds the training step of a model whose training kept snapshots.
+void add_training_step(std::vector<MovingNumber>& list, const Session& session) {
+  const std::filesystem::path training = training_folder(session.run.model);
+  const std::vector<Index> steps = snapshot_steps(training);
+  if (steps.size() < 2) return;
+  Parameter p;
+  p.key = "training_step";
+  p.label = "Training step";
+  p.limits.min = static_cast<double>(steps.front());
+  p.limits.max = static_cast<double>(steps.back());
+  MovingNumber number{p.key, p.label, p, p.limits.min, p.limits.max};
+  number.set = [training](Session& moved, const Value& value) {
+    moved.run.model = snapshot_folder(training, std::get<Index>(value)).string();
+  };
+  number.changes_heads = true;
+  number.values = steps;
+  list.push_back(number);
+}
+
 }  // namespace
 
 std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& trace) {
@@ -163,6 +183,7 @@ std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& tr
     p.limits.max = kMaxGenerated;
     list.push_back({p.key, "Generated text, in tokens", p, 0, kDefaultGenerated});
   }
+  if (!trace.is_imported) add_training_step(list, session);
   return list;
 }
 

@@ -1,5 +1,6 @@
 // Numbers that an animation can sweep: the view's parameters, its layer and head, the parameters of
-// the head's variant and encoding, and the length of the generated text.
+// the head's variant and encoding, the length of the generated text, and the training step of a
+// model with snapshots.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,8 @@ struct MovingNumber {
   double from = 0, to = 1;  // default range
   // Sets the number in a session. Empty for "tokens": only a run can generate the text.
   std::function<void(Session&, const Value&)> set{};
-  bool changes_heads = false;  // changes the heads' computation for every text
+  std::vector<Index> values{};  // the only values, in ascending order; empty: all of the parameter
+  bool changes_heads = false;   // changes the heads' computation for every text
 };
 
 // Numbers that can be swept in this session, with distinct keys. `trace`: the session's run.

@@ -9,9 +9,11 @@
 #include "core/base/folder_lock.h"
 #include "core/base/stop.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/snapshots.h"
 #include "core/tensor/safetensors.h"
 #include "core/training/evaluate.h"
 #include "core/training/loss_log.h"
+#include "core/training/trainer.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
 
@@ -167,6 +169,37 @@ TEST(Train, IsDeterministicInTheSeed) {
   plan.folder = folder.path() / "other";
   plan.seed = 2;
   EXPECT_NE(train(plan, {}).loss, loss);
+}
+
+TEST(Train, KeepsSnapshots) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 7;
+  plan.snapshot_every = 3;
+  // An earlier training's snapshot, of a step that this one does not reach.
+  make_folder(snapshot_folder(plan.folder, 9));
+  write_file(snapshot_folder(plan.folder, 9) / "config.json", "{}");
+  train_until(plan, 4);
+  EXPECT_EQ(snapshot_steps(plan.folder), (std::vector<Index>{0, 3}));
+  train(plan, {});
+  EXPECT_EQ(snapshot_steps(plan.folder), (std::vector<Index>{0, 3, 6, 7}));
+  TrainingPlan last = plan, first = plan;
+  last.folder = snapshot_folder(plan.folder, 7);
+  expect_same_weights(plan, last);
+  first.folder = snapshot_folder(plan.folder, 0);
+  const Checkpoint start = load_checkpoint(first.folder.string());
+  EXPECT_EQ(start.name, "model, step 0");
+  EXPECT_NE(start.tokenizer, nullptr);
+  Trainer fresh([&] {
+    TrainingPlan elsewhere = plan;
+    elsewhere.folder = folder.path() / "elsewhere";
+    return elsewhere;
+  }());
+  const auto initial = fresh.snapshot();
+  for (const auto& [name, weight] : initial->model.weights) {
+    EXPECT_TRUE(testing::close(start.model.weights.find(name)->second.value(), weight.value(), 0))
+        << name;
+  }
 }
 
 TEST(Train, RejectsResumingAnotherPlan) {

@@ -8,6 +8,7 @@
 #include "core/base/stop.h"
 #include "core/view/session_file.h"
 #include "tests/core/experiment/models.h"
+#include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/picture.h"
@@ -105,6 +106,34 @@ TEST(Frames, SweepLayerAndHead) {
   session.b->view.head = 0;
   FrameSequence different_heads = run.frames(session, options("layer=1:0"));
   EXPECT_EQ(different_heads.frame(0).session.b->view.layer, 0);
+}
+
+TEST(Frames, SweepTrainingSteps) {
+  const testing::TemporaryFolder folder;
+  TrainingPlan plan = testing::tiny_plan(folder.path());
+  plan.steps = 20;
+  plan.snapshot_every = 8;
+  train(plan, {});
+  Session session = session_for("map");
+  session.run.text = "the cat";
+  session.run.model = plan.folder.string();
+  ExperimentRun run(cpu_only());
+  const Traces traces = run.observe(session, required_findings(session));
+  FrameSequence frames(session, traces, options("training_step=0:20"), run);
+  ASSERT_EQ(frames.count(), 4);  // a frame per snapshot: 0, 8, 16, 20
+  const Frame second = frames.frame(1), last = frames.frame(3);
+  EXPECT_EQ(second.traces.trace->model, "model, step 8");
+  EXPECT_EQ(second.session.run.model, (plan.folder / "snapshots" / "step-8").string());
+  EXPECT_TRUE(testing::close(last.traces.trace->logits, traces.trace->logits, 0));
+  EXPECT_FALSE(testing::close(second.traces.trace->logits, traces.trace->logits, 1e-3));
+  // A snapshot moves among those of its own training, also backwards.
+  FrameSequence backwards(last.session, last.traces, options("training_step=17:1", 2), run);
+  EXPECT_EQ(backwards.frame(0).traces.trace->model, "model, step 16");
+  EXPECT_EQ(backwards.frame(1).traces.trace->model, "model, step 8");
+  EXPECT_NE(error_of([&] {
+              FrameSequence(session, traces, options("training_step=9:17"), run);
+            }).find("at least 2 of the values 0 to 20, found 1"),
+            std::string::npos);
 }
 
 TEST(Frames, RejectInvalidSweepsBeforeRunning) {
