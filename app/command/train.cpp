@@ -24,10 +24,13 @@
 #include "core/experiment/effective_model.h"
 #include "core/experiment/partial_choice.h"
 #include "core/figure/plain_text.h"
+#include "core/figure/render.h"
 #include "core/model/activation.h"
 #include "core/model/output_softmax.h"
 #include "core/model/retrieval_json.h"
 #include "core/tensor/storage.h"
+#include "core/training/loss_rise.h"
+#include "core/training/rate_search.h"
 #include "core/training/task.h"
 
 namespace attnscope::command {
@@ -102,7 +105,7 @@ struct TrainOptions {
   std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
   std::string softmax;
   ChoiceOptions choices;
-  bool quiet = false;
+  bool quiet = false, finds_rate = false;
 };
 
 // Help text, such as "Task to learn: text (the next token of text files), masked (...".
@@ -268,6 +271,10 @@ class TrainingProgressLine {
     std::fprintf(stderr, "%.0f tokens/s  peak memory %s  %s left  ", p.tokens_per_second,
                  memory_text(static_cast<double>(storage_statistics().peak_bytes)).c_str(),
                  duration(p.seconds_left).c_str());
+    if (p.rise != nullptr) {
+      std::fputc('\n', stderr);
+      print_note(attnscope::describe(*p.rise));
+    }
     std::fflush(stderr);
   }
 
@@ -284,7 +291,30 @@ TrainingResult train_with_progress(const TrainOptions& options) {
       plan, [&](const TrainingProgress& progress) { line.show(progress); }, notify);
 }
 
+// Writes the curve to the plan's folder and prints the chosen learning rate.
+void find_rate_command(const TrainOptions& options) {
+  const TrainingPlan plan = make_plan(options);
+  check(plan);
+  const RateSearch search = find_learning_rate(plan);
+  const std::string title = "Learning rates of " + plan.folder.filename().string();
+  constexpr double kScale = 2;  // pixels per unit, for high-resolution screens
+  make_folder(plan.folder);
+  write_file(plan.folder / "learning-rate.csv", to_csv(search));
+  write_picture(plan.folder / "learning-rate.png", rate_picture(search, title, Theme::light()),
+                kScale, {{"Title", title}});
+  if (search.steepest > 0) {
+    std::printf("learning rate %s: the loss falls fastest\n", brief(search.steepest, 2).c_str());
+  } else {
+    std::printf("the loss does not fall at any learning rate\n");
+  }
+  flush_output();
+}
+
 void train_command(const TrainOptions& options) {
+  if (options.finds_rate) {
+    find_rate_command(options);
+    return;
+  }
   const TrainingResult result = train_with_progress(options);
   if (std::isnan(result.loss)) {
     std::printf("all steps were already done");
@@ -296,6 +326,7 @@ void train_command(const TrainOptions& options) {
   const std::string before = describe(result.before, 4);
   if (!before.empty()) std::printf(" (before: %s)", before.c_str());
   std::printf("\n");
+  if (!result.expected.empty()) std::printf("%s\n", result.expected.c_str());
   flush_output();
   for (const std::string& note : result.notes) print_note(note);
 }
@@ -338,6 +369,10 @@ void add_train(Command program) {
            "Variant or encoding of some layers and heads: "
            "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Repeatable")
       .one_each();
+  command.flag("--find-learning-rate", options->finds_rate,
+               "Try exponentially growing learning rates on a fresh model instead of training, and "
+               "print the one at which the loss falls fastest. Writes FOLDER/learning-rate.csv "
+               "and .png");
   command.flag("-q,--quiet", options->quiet, "Hide the progress line");
   command.action([options] { train_command(*options); });
 }

@@ -83,6 +83,12 @@ void App::write_report() {
     facts["lengths_is_running"] = state_.dialogs.extrapolation.task != nullptr;
     facts["lengths_problem"] = state_.dialogs.extrapolation.problem;
   }
+  const TrainingDialog& training = state_.dialogs.training;
+  if (!training.folder.empty()) {
+    facts["training_is_running"] = training.task != nullptr;
+    facts["training_steps"] = training.curve.rows.size();
+  }
+  if (training.open) facts["training_problem"] = training.problem;
   facts["notices"] = Json::array();
   for (const Notice& notice : state_.notices) facts["notices"].push_back(notice.text);
   ui_.report.write(std::move(facts));

@@ -32,6 +32,21 @@ void draw_brackets(Random& random, std::span<std::int32_t> inputs,
   }
 }
 
+// Keys of the queries whose target is a closing bracket: the bracket that it closes.
+ExpectedKeys bracket_keys(const Batch& batch) {
+  ExpectedKeys keys(static_cast<std::size_t>(batch.ids.size()));
+  std::vector<Index> open;
+  for (Index i = 0; i < batch.ids.size(); ++i) {
+    if (kOpening.find(static_cast<char>(batch.ids[i])) != std::string_view::npos) {
+      open.push_back(i);
+    } else if (!open.empty()) {
+      open.pop_back();
+    }
+    if (batch.targets[i] >= 0 && !open.empty()) keys[static_cast<std::size_t>(i)] = {open.back()};
+  }
+  return keys;
+}
+
 }  // namespace
 
 TaskInfo brackets_task() {
@@ -45,7 +60,9 @@ TaskInfo brackets_task() {
                                   [length = sequence_length(plan)](std::uint64_t seed) {
                                     return DrawnSequences(length, seed, draw_brackets);
                                   });
-              }};
+              },
+          .expected = ExpectedMap{"the bracket that the next token closes", AttentionKind::Self,
+                                  bracket_keys}};
 }
 
 }  // namespace attnscope

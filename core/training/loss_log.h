@@ -2,8 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
+#include <string>
 #include <vector>
 
+#include "core/training/expected_map.h"
 #include "core/training/train.h"
 
 namespace attnscope {
@@ -13,8 +16,14 @@ struct LossRow {
   double loss = 0;  // nats per token
   double learning_rate = 0;
   double tokens_per_second = 0;
-  Score held_out;  // NaN unless an evaluation followed the step
+  Score held_out;          // NaN unless an evaluation followed the step
+  ExpectedMatch expected;  // of the best head; NaN unless an evaluation followed the step
+  double gradient_norm = std::numeric_limits<double>::quiet_NaN();  // before clipping
+  std::vector<double> gradients;                                    // norms by LossLog::layers()
 };
+
+// First row whose expected map is found (kFoundContrast); null if there is none.
+const LossRow* found_row(const std::vector<LossRow>& rows);
 
 // Rows stay in memory; save() rewrites both files.
 class LossLog {
@@ -26,13 +35,17 @@ class LossLog {
   void load_steps(Index steps);
   void add(const LossRow& row);
   // Adds a score to the last row; no effect without rows.
-  void add_score(const Score& score);
+  void add_score(const Score& score, const ExpectedMatch& expected = {});
+  // Names of the groups of weights whose gradient norms the rows have: "layers.0".
+  void set_layers(std::vector<std::string> layers) { layers_ = std::move(layers); }
+  const std::vector<std::string>& layers() const { return layers_; }
   const std::vector<LossRow>& rows() const { return rows_; }
   void save() const;
 
  private:
   std::filesystem::path folder_;
   std::vector<LossRow> rows_;
+  std::vector<std::string> layers_;
 };
 
 }  // namespace attnscope

@@ -42,10 +42,8 @@ std::vector<Point> held_out_points(const std::vector<LossRow>& rows) {
 
 }  // namespace
 
-DisplayList loss_picture(const std::vector<LossRow>& rows, const std::string& title,
-                         const Theme& theme) {
+LineChart loss_line_chart(const std::vector<LossRow>& rows) {
   LineChart chart;
-  chart.title = title;
   chart.x_label = "step";
   chart.y_label = "loss (nats per token)";
   chart.curves.push_back({"training, each step", step_points(rows), kStep, 1, false});
@@ -54,6 +52,13 @@ DisplayList loss_picture(const std::vector<LossRow>& rows, const std::string& ti
   if (!points.empty()) {
     chart.curves.push_back({"held out", std::move(points), kHeldOut, 2, true});
   }
+  return chart;
+}
+
+DisplayList loss_picture(const std::vector<LossRow>& rows, const std::string& title,
+                         const Theme& theme) {
+  LineChart chart = loss_line_chart(rows);
+  chart.title = title;
   return draw(chart, theme);
 }
 

@@ -72,6 +72,7 @@ double learning_rate(Index step, Index steps, Index warm_up, double maximum, dou
 
 double AdamW::step(NamedVars& parameters, double rate) {
   std::vector<Piece> pieces;
+  std::vector<std::pair<double*, std::size_t>> ends;  // norm of a parameter, end of its pieces
   for (auto& [name, parameter] : parameters) {
     const Tensor gradient = parameter.gradient();
     if (!gradient.defined()) continue;
@@ -88,6 +89,7 @@ double AdamW::step(NamedVars& parameters, double rate) {
                         parameter.mutable_value().data() + offset, moments.first.data() + offset,
                         moments.second.data() + offset, 1 - static_cast<float>(decay), bound});
     }
+    ends.emplace_back(&gradient_norms_[name], pieces.size());
   }
   const auto for_each = [&](const auto& body) {
     parallel_for(static_cast<Index>(pieces.size()), 2, [&](Index begin, Index end) {
@@ -96,6 +98,12 @@ double AdamW::step(NamedVars& parameters, double rate) {
   };
   std::vector<double> squares(pieces.size());
   for_each([&](std::size_t i) { squares[i] = squared_norm(pieces[i].gradient, pieces[i].size); });
+  std::size_t first = 0;
+  for (const auto& [parameter_norm, end] : ends) {
+    const auto at = [&](std::size_t i) { return squares.begin() + static_cast<std::ptrdiff_t>(i); };
+    *parameter_norm = std::sqrt(std::accumulate(at(first), at(end), 0.0));
+    first = end;
+  }
   const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   if (!std::isfinite(norm)) return norm;
   ++steps_;

@@ -26,9 +26,14 @@ class AdamW {
   // bound and keep them in [0, bound].
   void set_upper_bounds(std::map<std::string, double> bounds) { upper_bounds_ = std::move(bounds); }
 
+  void set_weight_decay(double decay) { settings_.weight_decay = decay; }
+
   // Updates every parameter with a gradient and clears the gradients. Returns the gradient norm
   // before clipping; if the norm is not finite, no parameter changes.
   double step(NamedVars& parameters, double rate);
+
+  // Gradient norms of the last step by parameter, before clipping; also if they are not finite.
+  const std::map<std::string, double>& gradient_norms() const { return gradient_norms_; }
 
   // State for resuming: first and second moments by parameter, and the number of steps.
   struct Moments {
@@ -43,6 +48,7 @@ class AdamW {
   AdamSettings settings_;
   std::map<std::string, double> upper_bounds_;
   std::map<std::string, Moments> moments_;
+  std::map<std::string, double> gradient_norms_;
   Index steps_ = 0;
 };
 

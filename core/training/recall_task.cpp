@@ -34,20 +34,33 @@ void draw_recalls(Random& random, std::span<std::int32_t> inputs, std::span<std:
   }
 }
 
+// Keys of the queries "?": the letter after the last "!".
+ExpectedKeys recall_keys(const Batch& batch) {
+  ExpectedKeys keys(static_cast<std::size_t>(batch.ids.size()));
+  Index letter = 0;
+  for (Index i = 0; i < batch.ids.size(); ++i) {
+    if (batch.ids[i] == '!') letter = i + 1;
+    if (batch.ids[i] == '?') keys[static_cast<std::size_t>(i)] = {letter};
+  }
+  return keys;
+}
+
 }  // namespace
 
 TaskInfo recall_task() {
-  return {.id = "recall",
-          .summary = "recall of a letter after a delay: !k4071?k",
-          .files = "",
-          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 16); },
-          .make =
-              [](const TrainingPlan& plan) {
-                return drawn_task(byte_tokenizer(), plan.seed,
-                                  [length = sequence_length(plan)](std::uint64_t seed) {
-                                    return DrawnSequences(length, seed, draw_recalls);
-                                  });
-              }};
+  return {
+      .id = "recall",
+      .summary = "recall of a letter after a delay: !k4071?k",
+      .files = "",
+      .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 16); },
+      .make =
+          [](const TrainingPlan& plan) {
+            return drawn_task(byte_tokenizer(), plan.seed,
+                              [length = sequence_length(plan)](std::uint64_t seed) {
+                                return DrawnSequences(length, seed, draw_recalls);
+                              });
+          },
+      .expected = ExpectedMap{"the letter after the last \"!\"", AttentionKind::Self, recall_keys}};
 }
 
 }  // namespace attnscope

@@ -1,5 +1,9 @@
 // Repeated random token sequences. Tokens are bytes, or learned from text files as in the task
 // "text", so that the model can process any text.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
 #include "core/base/error.h"
 #include "core/training/drawn_task.h"
 #include "core/training/repeat.h"
@@ -27,6 +31,22 @@ std::unique_ptr<Task> make_repeat(const TrainingPlan& plan) {
   });
 }
 
+// Repeats distinct letters in a random order, so that the previous occurrence of a letter
+// determines the next one. Targets are all repeated letters but the first.
+void draw_repeated_letters(Random& random, std::span<std::int32_t> inputs,
+                           std::span<std::int32_t> targets) {
+  constexpr std::size_t kLetters = 26, kMinPeriod = 3;
+  std::array<std::int32_t, kLetters> letters{};
+  std::iota(letters.begin(), letters.end(), 'a');
+  for (std::size_t i = kLetters; i > 1; --i) std::swap(letters[i - 1], letters[random.below(i)]);
+  const std::size_t max_period = std::min(kLetters, (inputs.size() + 1) / 2);
+  const std::size_t period = kMinPeriod + random.below(max_period - kMinPeriod + 1);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i] = letters[i % period];
+    if (i >= period) targets[i] = letters[(i + 1) % period];
+  }
+}
+
 }  // namespace
 
 TaskInfo repeat_task() {
@@ -34,7 +54,23 @@ TaskInfo repeat_task() {
           .summary = "random token sequences that repeat themselves",
           .files = "",
           .check = check_repeat,
-          .make = make_repeat};
+          .make = make_repeat,
+          .expected = induction_map()};
+}
+
+TaskInfo induction_task() {
+  return {.id = "induction",
+          .summary = "random orders of letters that repeat themselves: kqbkqbkq",
+          .files = "",
+          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, kMinRepeatedLength); },
+          .make =
+              [](const TrainingPlan& plan) {
+                return drawn_task(byte_tokenizer(), plan.seed,
+                                  [length = sequence_length(plan)](std::uint64_t seed) {
+                                    return DrawnSequences(length, seed, draw_repeated_letters);
+                                  });
+              },
+          .expected = induction_map()};
 }
 
 }  // namespace attnscope

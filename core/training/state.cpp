@@ -52,6 +52,12 @@ Index read_count(const SafetensorsFile& file, const std::string& key, const std:
   return object.integer(key, 0, std::numeric_limits<Index>::max());
 }
 
+// Factors of TrainingControls, by key in the file's metadata.
+constexpr std::pair<const char*, double TrainingState::*> kFactors[] = {
+    {"rate_factor", &TrainingState::rate_factor},
+    {"decay_factor", &TrainingState::decay_factor},
+    {"penalty_factor", &TrainingState::penalty_factor}};
+
 }  // namespace
 
 std::optional<TrainingState> load_state(const TrainingPlan& plan) {
@@ -64,6 +70,12 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
   TrainingState state;
   state.step = read_count(file, "step", name);
   state.optimiser_steps = read_count(file, "optimiser_steps", name);
+  for (const auto& [key, factor] : kFactors) {
+    const auto found = file.metadata.find(key);
+    if (found == file.metadata.end()) continue;
+    const Json member = {{key, parse_json(found->second, name)}};
+    state.*factor = JsonObject(member, name).number_or(key, 1, 0, kMaxFactor);
+  }
   for (const auto& [key, tensor] : file.tensors) {
     const auto colon = key.find(':');
     const std::string kind = key.substr(0, colon);
@@ -93,11 +105,24 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
   return state;
 }
 
+TrainingPlan stored_plan(const std::filesystem::path& folder) {
+  const std::string name = (folder / "training.safetensors").string();
+  const SafetensorsFile file = read_safetensors(name);
+  const auto plan = file.metadata.find("plan");
+  if (plan == file.metadata.end()) throw InputError(name + ": metadata plan is missing");
+  TrainingPlan result = training_plan_from_json(parse_json(plan->second, name), name);
+  result.folder = folder;
+  return result;
+}
+
 void save_state(const TrainingPlan& plan, const TrainingState& state) {
   SafetensorsFile file;
   file.metadata["plan"] = fixed_settings(plan).dump();
   file.metadata["step"] = std::to_string(state.step);
   file.metadata["optimiser_steps"] = std::to_string(state.optimiser_steps);
+  for (const auto& [key, factor] : kFactors) {
+    if (state.*factor != 1) file.metadata[key] = Json(state.*factor).dump();
+  }
   file.metadata["moments"] = std::to_string(state.moments.size());
   for (const auto& [name, weight] : state.weights) {
     file.tensors.emplace("weight:" + name, stored(weight.value()));

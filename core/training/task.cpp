@@ -16,10 +16,10 @@ std::string describe_input(Reads reads) {
 }  // namespace
 
 const std::vector<TaskInfo>& tasks() {
-  static const std::vector<TaskInfo> list{text_task(),       masked_task(),   repeat_task(),
-                                          recall_task(),     brackets_task(), addition_task(),
-                                          numbers_task(),    copy_task(),     image_task(),
-                                          trajectory_task(), steering_task()};
+  static const std::vector<TaskInfo> list{
+      text_task(),    masked_task(),   repeat_task(),   induction_task(),  associative_task(),
+      recall_task(),  brackets_task(), addition_task(), numbers_task(),    copy_task(),
+      reverse_task(), sort_task(),     image_task(),    trajectory_task(), steering_task()};
   return list;
 }
 

@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/architecture.h"
+#include "core/training/expected_map.h"
 #include "core/training/text_pairs.h"
 #include "core/training/train.h"
 
@@ -61,21 +63,26 @@ struct TaskInfo {
   std::function<Index(const TrainingPlan&)> length{};
   void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an incompatible plan
   std::unique_ptr<Task> (*make)(const TrainingPlan& plan) = nullptr;
+  std::optional<ExpectedMap> expected{};  // map that solves the task, if it is known
 };
 const std::vector<TaskInfo>& tasks();
 const TaskInfo& task(std::string_view id);  // InputError "task: expected one of ..., found ..."
 
-TaskInfo text_task();        // next token of text files
-TaskInfo masked_task();      // masked tokens of text files
-TaskInfo repeat_task();      // repeated random tokens
-TaskInfo recall_task();      // letters after a delay
-TaskInfo brackets_task();    // nested brackets
-TaskInfo addition_task();    // sums of two numbers
-TaskInfo numbers_task();     // numbers in words
-TaskInfo copy_task();        // random letters, copied
-TaskInfo image_task();       // next pixel of images
-TaskInfo trajectory_task();  // actions for a desired return
-TaskInfo steering_task();    // continuous actions for a desired return
+TaskInfo text_task();         // next token of text files
+TaskInfo masked_task();       // masked tokens of text files
+TaskInfo repeat_task();       // repeated random tokens
+TaskInfo induction_task();    // repeated random letters
+TaskInfo associative_task();  // values of keys that occurred before
+TaskInfo recall_task();       // letters after a delay
+TaskInfo brackets_task();     // nested brackets
+TaskInfo addition_task();     // sums of two numbers
+TaskInfo numbers_task();      // numbers in words
+TaskInfo copy_task();         // random letters, copied
+TaskInfo reverse_task();      // random letters, reversed
+TaskInfo sort_task();         // random letters, sorted
+TaskInfo image_task();        // next pixel of images
+TaskInfo trajectory_task();   // actions for a desired return
+TaskInfo steering_task();     // continuous actions for a desired return
 
 // Throws InputError unless the plan generates pairs of bytes: no files, and a vocabulary of 256
 // bytes and the start id 256.

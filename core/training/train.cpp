@@ -1,9 +1,11 @@
 #include "core/training/train.h"
 
 #include <chrono>
+#include <cmath>
 
 #include "core/base/folder_lock.h"
 #include "core/checkpoint/snapshots.h"
+#include "core/figure/plain_text.h"
 #include "core/training/trainer.h"
 
 namespace attnscope {
@@ -36,6 +38,7 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
   auto last_save = start;
   TrainingProgress progress;
   progress.steps = plan.steps;
+  progress.log = &trainer.log();
   progress.snapshot = [&] { return trainer.snapshot(); };
   progress.loss = std::numeric_limits<double>::quiet_NaN();
   double evaluation_seconds = 0;  // excluded from the training time
@@ -43,6 +46,7 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
     const LossRow row = trainer.step();
     progress.step = row.step;
     progress.loss = row.loss;
+    progress.rise = trainer.rise();
     progress.tokens_per_second = row.tokens_per_second;
     if (plan.evaluate_every > 0 && row.step % plan.evaluate_every == 0 && !trainer.is_done()) {
       const auto evaluation_start = Clock::now();
@@ -62,14 +66,29 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
   return progress.loss;
 }
 
+// Sentence about the head that matches the task's expected map best.
+std::string describe_expected(const TrainingPlan& plan, const LossLog& log) {
+  const TaskInfo& info = task(plan.task);
+  if (!info.expected || log.rows().empty()) return "";
+  const ExpectedMatch& match = log.rows().back().expected;
+  if (std::isnan(match.weight)) return "";
+  const LossRow* found = found_row(log.rows());
+  return "expected: " + info.expected->description + "; " + head_text(match) + " has " +
+         fixed(match.weight, 2) +
+         " of its weight there (uniform attention: " + fixed(match.uniform, 2) + "); " +
+         (found != nullptr ? "first found at step " + std::to_string(found->step)
+                           : std::string("not found"));
+}
+
 }  // namespace
 
 TrainingResult train(const TrainingPlan& plan,
                      const std::function<void(const TrainingProgress&)>& progress,
-                     const std::function<void(const std::string& note)>& notify) {
+                     const std::function<void(const std::string& note)>& notify,
+                     std::shared_ptr<TrainingControls> controls) {
   check(plan);
   const FolderLock lock(plan.folder, "training");
-  Trainer trainer(plan);
+  Trainer trainer(plan, std::move(controls));
   for (const std::string& note : trainer.start_notes()) {
     if (notify) notify(note);
   }
@@ -85,6 +104,7 @@ TrainingResult train(const TrainingPlan& plan,
   trainer.save();
   result.held_out = trainer.score(true);
   trainer.save_log();
+  result.expected = describe_expected(plan, trainer.log());
   result.notes = future_leak_notes(trainer.snapshot()->model);
   if (!trainer.log_warning().empty()) result.notes.push_back(trainer.log_warning());
   return result;

@@ -7,6 +7,7 @@
 //   snapshots/                                       models of earlier steps (snapshots.h)
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,6 +25,8 @@
 namespace attnscope {
 
 struct Checkpoint;
+class LossLog;
+struct LossRise;
 
 struct TrainingPlan {
   std::string task = "text";  // id in tasks() (task.h)
@@ -57,7 +60,7 @@ struct TrainingPlan {
   Index score_batches = 20;    // number of random batches of held-out text in a score
   double save_every_seconds = 60;
   Index snapshot_every = 0;  // steps between snapshots, which include step 0; 0: none
-  bool half = true;  // model.safetensors as F16, else F32
+  bool half = true;          // model.safetensors as F16, else F32
   // Activation checkpointing: the backward pass recomputes each layer from its input
   // (core/model/recomputation.h).
   bool checkpointing = false;
@@ -81,11 +84,23 @@ struct Score {
   double accuracy = std::numeric_limits<double>::quiet_NaN();       // accuracy of top-1 predictions
 };
 
+// Settings that another thread can change while a training runs. Saved with the training state:
+// a resumed training keeps them.
+struct TrainingControls {
+  std::atomic<double> rate_factor{1};     // of the plan's learning rate
+  std::atomic<double> decay_factor{1};    // of the plan's weight decay
+  std::atomic<double> penalty_factor{1};  // of the model's penalties: ponder, span
+  // Keeps these values when resuming, instead of the saved ones.
+  std::atomic<bool> overrides_saved{false};
+};
+
 struct TrainingProgress {
   Index step = 0, steps = 0;  // completed steps; total steps
   double loss = 0;            // nats per token of this step
   Score held_out;             // score at the last evaluation
   double tokens_per_second = 0, seconds_left = 0;
+  const LossLog* log = nullptr;    // rows of all steps; valid during the call
+  const LossRise* rise = nullptr;  // if the loss of this step rose (loss_rise.h); else null
   // Copies the current model; valid during the call that receives the progress.
   std::function<std::shared_ptr<const Checkpoint>()> snapshot;
 };
@@ -94,16 +109,18 @@ struct TrainingResult {
   double loss = 0;  // nats per token of the last step; NaN if no step was left
   Score held_out;   // score on all held-out data
   Score before;     // of the model that the training starts from, before its first step; else NaN
+  std::string expected;  // result for the task's expected map (expected_map.h); empty: none
   std::vector<std::string> notes;  // limitations of the numbers, for the user
 };
 
 // Resumes from the training state in the folder if there is one; throws InputError if the state
 // belongs to another plan. An interrupted and resumed training yields bit-identical numbers for the
-// same number of threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not
-// finite; the files of the last save remain. notify: receives Trainer::start_notes() before the
-// first step.
+// same number of threads and the same controls. Saves before rethrowing Stopped. Throws WorkError
+// if the loss is not finite; the files of the last save remain. notify: receives
+// Trainer::start_notes() before the first step.
 TrainingResult train(const TrainingPlan& plan,
                      const std::function<void(const TrainingProgress&)>& progress,
-                     const std::function<void(const std::string& note)>& notify = {});
+                     const std::function<void(const std::string& note)>& notify = {},
+                     std::shared_ptr<TrainingControls> controls = nullptr);
 
 }  // namespace attnscope

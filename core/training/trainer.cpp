@@ -1,7 +1,9 @@
 #include "core/training/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 
@@ -34,6 +36,33 @@ void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
                          .stores_bfloat = plan.bfloat_storage});
 }
 
+// Group of a weight in the log: "layers.0", "encoder.layers.1", "embed".
+std::string layer_of(const std::string& weight) {
+  const auto layers = weight.find("layers.");
+  const std::size_t number = layers == std::string::npos ? 0 : layers + std::strlen("layers.");
+  return weight.substr(0, weight.find('.', number));
+}
+
+std::vector<std::string> layers_of(const NamedVars& parameters) {
+  std::vector<std::string> layers;
+  for (const auto& [name, parameter] : parameters) {
+    const std::string layer = layer_of(name);
+    if (std::ranges::find(layers, layer) == layers.end()) layers.push_back(layer);
+  }
+  return layers;
+}
+
+// Output::total_loss() with the penalties multiplied by `factor`.
+Var scaled_loss(const Output& output, double factor) {
+  if (factor == 1) return output.total_loss();
+  Output scaled = output;
+  for (Loss& loss : scaled.losses) {
+    const bool is_penalty = loss.name == "span" || loss.name.ends_with("ponder");
+    if (is_penalty) loss.weighted = scale(loss.weighted, static_cast<float>(factor));
+  }
+  return scaled.total_loss();
+}
+
 // Adds the weights of a retrieval head with their initial value, zero: a gate of one half.
 void add_gate(const RetrievalHead& head, Model& model) {
   for (const WeightSpec& spec : weight_specs(model.config)) {
@@ -43,10 +72,11 @@ void add_gate(const RetrievalHead& head, Model& model) {
 
 }  // namespace
 
-Trainer::Trainer(const TrainingPlan& plan)
+Trainer::Trainer(const TrainingPlan& plan, std::shared_ptr<TrainingControls> controls)
     : plan_(plan),
       optimiser_({plan.beta1, plan.beta2, 1e-8, plan.weight_decay, plan.clip}),
-      log_(plan.folder) {
+      log_(plan.folder),
+      controls_(controls != nullptr ? std::move(controls) : std::make_shared<TrainingControls>()) {
   check(plan_);
   const std::optional<TrainingState> state = load_state(plan_);
   checkpoint_.name = plan_.folder.filename().string();
@@ -67,6 +97,8 @@ Trainer::Trainer(const TrainingPlan& plan)
     start();
   }
   select_parameters();
+  log_.set_layers(layers_of(parameters_));
+  growth_.measure(parameters_, step_);
 }
 
 void Trainer::start() {
@@ -118,6 +150,11 @@ void Trainer::resume(const TrainingState& state) {
   optimiser_.moments() = state.moments;
   optimiser_.set_steps(state.optimiser_steps);
   step_ = saved_step_ = state.step;
+  if (!controls_->overrides_saved) {
+    controls_->rate_factor = state.rate_factor;
+    controls_->decay_factor = state.decay_factor;
+    controls_->penalty_factor = state.penalty_factor;
+  }
   log_.load_steps(step_);
   const Index logged = log_.rows().empty() ? 0 : log_.rows().back().step;
   if (logged < step_) {
@@ -138,15 +175,46 @@ Var Trainer::stored_weight(const TrainingState& state, const std::string& name,
 }
 
 LossRow Trainer::step() {
-  const auto start = std::chrono::steady_clock::now();
   const double rate = learning_rate(step_, plan_.steps, plan_.warm_up, plan_.learning_rate,
                                     plan_.min_learning_rate);
+  return step_at(rate * controls_->rate_factor);
+}
+
+LossRow Trainer::step_at(double rate) {
+  const auto start = std::chrono::steady_clock::now();
   const double loss = update(rate);
   ++step_;
+  growth_.measure(parameters_, step_);
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - start;
   const auto tokens = static_cast<double>(plan_.batch * sequence_length(plan_));
-  log_.add({step_, loss, rate, tokens / duration.count(), {}});
-  return log_.rows().back();
+  LossRow row;
+  row.step = step_;
+  row.loss = loss;
+  row.learning_rate = rate;
+  row.tokens_per_second = tokens / duration.count();
+  log_gradients(row);
+  log_.add(row);
+  return row;
+}
+
+void Trainer::log_gradients(LossRow& row) const {
+  std::map<std::string, double> squares;
+  double sum = 0;
+  for (const auto& [name, norm] : optimiser_.gradient_norms()) {
+    squares[layer_of(name)] += norm * norm;
+    sum += norm * norm;
+  }
+  row.gradient_norm = std::sqrt(sum);
+  for (const std::string& layer : log_.layers()) row.gradients.push_back(std::sqrt(squares[layer]));
+}
+
+// Sets rise_ from the loss of the step in progress, before its update.
+void Trainer::find_rise(double loss) {
+  rise_.reset();
+  const double mean = mean_before_rise(log_.rows(), loss);
+  if (std::isnan(mean)) return;
+  refresh_checkpoint();
+  rise_ = explain_rise(log_.rows().back(), loss, mean, checkpoint_, *task_, plan_.batch);
 }
 
 // Accumulates the gradients of all micro-batches, then updates once. Returns the loss.
@@ -172,14 +240,17 @@ double Trainer::update(double rate) {
       const Output output = attnscope::run(model, batch, options);
       loss_sum += static_cast<double>(output.losses.front().value.value()[0]);
       check_stop();
-      backward(scale(output.total_loss(), 1.0f / static_cast<float>(count)));
+      const Var total = scaled_loss(output, controls_->penalty_factor);
+      backward(scale(total, 1.0f / static_cast<float>(count)));
     }
   } catch (const Stopped&) {
     for (auto& [name, parameter] : parameters_) parameter.clear_gradient();
     throw;
   }
   const UninterruptedScope updating;
+  optimiser_.set_weight_decay(plan_.weight_decay * controls_->decay_factor);
   const double loss = loss_sum / static_cast<double>(count);
+  find_rise(loss);
   const double norm = std::isfinite(loss) ? optimiser_.step(parameters_, rate)
                                           : std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(norm)) throw_not_finite();
@@ -193,7 +264,7 @@ void Trainer::throw_not_finite() const {
       (saved_step_ < 0
            ? std::string("nothing has been saved")
            : plan_.folder.string() + " keeps the model of step " + std::to_string(saved_step_)) +
-      " (try a lower learning rate)");
+      "; the first weight to grow: " + growth_.first_grown() + " (try a lower learning rate)");
 }
 
 std::shared_ptr<const Checkpoint> Trainer::snapshot() const {
@@ -210,8 +281,21 @@ std::shared_ptr<const Checkpoint> Trainer::snapshot() const {
 Score Trainer::score(bool use_all) {
   refresh_checkpoint();
   const Score score = task_->score(checkpoint_, use_all);
-  log_.add_score(score);
+  log_.add_score(score, expected_match());
   return score;
+}
+
+ExpectedMatch Trainer::expected_match() const {
+  const TaskInfo& info = task(plan_.task);
+  if (!info.expected) return {};
+  constexpr std::uint64_t kFirst = std::uint64_t{1} << 60;  // not used in training
+  constexpr std::uint64_t kSequences = 8;
+  std::vector<Batch> sequences;
+  for (std::uint64_t n = 0; n < kSequences; ++n) {
+    // Sequences of different steps, so that lengths drawn by step differ.
+    sequences.push_back(task_->batch(kFirst + n * static_cast<std::uint64_t>(plan_.batch), 1));
+  }
+  return best_match(checkpoint_.model, *info.expected, sequences);
 }
 
 // Makes the checkpoint's weights share memory with the parameters.
@@ -234,7 +318,8 @@ void Trainer::save() {
   save_checkpoint(plan_.folder, checkpoint_, plan_.half);
   save_card(plan_.folder, plan_.task, checkpoint_.model.config);
   log_.save();
-  save_state(plan_, {step_, checkpoint_.model.weights, optimiser_.moments(), optimiser_.steps()});
+  save_state(plan_, {step_, checkpoint_.model.weights, optimiser_.moments(), optimiser_.steps(),
+                     controls_->rate_factor, controls_->decay_factor, controls_->penalty_factor});
   saved_step_ = step_;
 }
 

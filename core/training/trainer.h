@@ -13,10 +13,12 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/training/loss_log.h"
+#include "core/training/loss_rise.h"
 #include "core/training/optimiser.h"
 #include "core/training/state.h"
 #include "core/training/task.h"
 #include "core/training/train.h"
+#include "core/training/weight_growth.h"
 
 namespace attnscope {
 
@@ -25,7 +27,7 @@ class Trainer {
  public:
   // Continues from the training state in the plan's folder if there is one. Writes no files. Throws
   // InputError if the plan or the state is invalid.
-  Trainer(const TrainingPlan& plan);
+  Trainer(const TrainingPlan& plan, std::shared_ptr<TrainingControls> controls = nullptr);
 
   Index steps_done() const { return step_; }
   bool is_done() const { return step_ >= plan_.steps; }
@@ -40,11 +42,18 @@ class Trainer {
   // Trains on one batch and returns the new row of the log. Throws Stopped, or WorkError if the
   // loss is not finite; neither changes the model or the last save.
   LossRow step();
+  // As step(), at this learning rate instead of the plan's.
+  LossRow step_at(double rate);
+
+  const LossLog& log() const { return log_; }
+  // The rise of the last step's loss; null if it did not rise.
+  const LossRise* rise() const { return rise_ ? &*rise_ : nullptr; }
 
   // Copy of the current model, unaffected by later steps.
   std::shared_ptr<const Checkpoint> snapshot() const;
 
-  // Returns the score on held-out data (Task::score()) and adds it to the log.
+  // Returns the score on held-out data (Task::score()). Adds it to the log, with the match of the
+  // task's expected map.
   Score score(bool use_all);
 
   // Score on all held-out data, without an entry in the log.
@@ -63,6 +72,9 @@ class Trainer {
   Var stored_weight(const TrainingState& state, const std::string& name, const Shape& shape) const;
   void select_parameters();
   double update(double rate);
+  void find_rise(double loss);
+  void log_gradients(LossRow& row) const;
+  ExpectedMatch expected_match() const;
   [[noreturn]] void throw_not_finite() const;
   void refresh_checkpoint();
 
@@ -76,6 +88,9 @@ class Trainer {
   std::string log_warning_;
   std::vector<std::string> start_notes_;
   std::optional<Retrieval> retrieval_;
+  const std::shared_ptr<TrainingControls> controls_;
+  WeightGrowth growth_;
+  std::optional<LossRise> rise_;
   Index saved_step_ = -1;  // step of the last save; -1 before the first save
 };
 

@@ -116,6 +116,12 @@ void add_intervene_actions(std::vector<Action>& list) {
                   {},
                   open_extrapolation_dialog});
   list.back().view = "position";
+  list.push_back({"train",
+                  "Train a model…",
+                  "Train a small model on a task in the background; all views follow its weights.",
+                  Menu::Edit,
+                  {},
+                  open_training_dialog});
   list.push_back({"calibrate",
                   "Calibrate the exit threshold…",
                   "Choose the early-exit confidence threshold on a text such that the loss stays "

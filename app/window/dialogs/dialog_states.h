@@ -10,6 +10,7 @@
 #include "app/window/dialogs/extrapolation_dialog.h"
 #include "app/window/dialogs/file_browser.h"
 #include "app/window/dialogs/palette.h"
+#include "app/window/dialogs/training_dialog.h"
 
 namespace attnscope::window {
 
@@ -24,6 +25,7 @@ struct Dialogs {
   CostDialog cost;
   CalibrationDialog calibration;
   ExtrapolationDialog extrapolation;
+  TrainingDialog training;
   DocumentationDialog documentation;
   LessonList lessons;
   Palette palette;
@@ -32,7 +34,8 @@ struct Dialogs {
   // True if any dialog is open.
   bool open() const {
     return browser.open || exporting.open || cost.open || calibration.open || extrapolation.open ||
-           documentation.open || lessons.open || palette.open || help_open || about_open;
+           training.open || documentation.open || lessons.open || palette.open || help_open ||
+           about_open;
   }
 };
 

@@ -120,6 +120,9 @@ void accept_browser(State& state) {
       (state.dialogs.calibration.picks_test ? state.dialogs.calibration.test_file
                                             : state.dialogs.calibration.text_file) = path.string();
       break;
+    case BrowsePurpose::TrainingText:
+      state.dialogs.training.settings.text = path.string();
+      break;
     case BrowsePurpose::LengthsText:
       state.dialogs.extrapolation.text_file = path.string();
       break;
@@ -174,6 +177,9 @@ BrowserTexts browser_texts(BrowsePurpose purpose) {
     case BrowsePurpose::CalibrationText:
       return {"Calibration text", "Use this text",
               "A text file that the model was not trained on."};
+    case BrowsePurpose::TrainingText:
+      return {"Training data", "Train on this",
+              "A text, or for the task image a table or picture."};
     case BrowsePurpose::LengthsText:
       return {"Text to evaluate", "Use this text",
               "A text file that the models were not trained on."};

@@ -18,6 +18,7 @@ enum class BrowsePurpose {
   OpenMask,
   OpenEdges,
   CalibrationText,
+  TrainingText,
   LengthsText,
   LocateFile,
   SaveSession,

@@ -6,9 +6,9 @@ namespace attnscope::window {
 
 const std::vector<TaskKind>& task_kinds() {
   static const std::vector<TaskKind> kinds{
-      opening_tasks(),     model_fetch_tasks(),   salient_pair_tasks(),
-      finding_tasks(),     step_picture_tasks(),  cost_tasks(),
-      calibration_tasks(), extrapolation_tasks(), export_tasks(),
+      opening_tasks(),      model_fetch_tasks(), salient_pair_tasks(), finding_tasks(),
+      step_picture_tasks(), cost_tasks(),        calibration_tasks(),  extrapolation_tasks(),
+      training_tasks(),     export_tasks(),
   };
   return kinds;
 }

@@ -38,6 +38,7 @@ TaskKind step_picture_tasks();
 TaskKind cost_tasks();
 TaskKind calibration_tasks();
 TaskKind extrapolation_tasks();
+TaskKind training_tasks();
 TaskKind export_tasks();
 
 bool update_tasks(State& state);  // of all kinds; true if something changed

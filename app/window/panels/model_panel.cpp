@@ -12,6 +12,7 @@
 #include "app/window/widgets/selection.h"
 #include "app/window/widgets/structure_selection.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/snapshots.h"
 #include "core/model/architecture.h"
 #include "core/view/parts/describe.h"
 
@@ -19,7 +20,9 @@ namespace attnscope::window {
 namespace {
 
 std::string model_label(const std::string& model) {
-  const std::string name = std::filesystem::path(model).filename().string();
+  std::filesystem::path path = model;
+  if (snapshot_step(path)) path = training_folder(model);
+  const std::string name = path.filename().string();
   return name.empty() ? model : name;
 }
 
@@ -239,6 +242,7 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   const RunView& edited = state.edited();
   if (edited.run.tensors.file.empty()) {
     draw_models(ui, state, panel);
+    draw_training_step(ui, state, panel.training);
     draw_implied_changes(ui, state, implied_model_changes(state), "", "opened.undo",
                          undo_model_selection);
     if (!ui.is_simple || !describe_structure(edited.run).empty()) {

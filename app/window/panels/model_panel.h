@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/window/panels/parameter_panel.h"
+#include "app/window/panels/training_step.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
 #include "core/checkpoint/card.h"
@@ -21,6 +22,7 @@ struct ModelPanel {
   // run has untrained weights.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};
   ParameterWidgets widgets;
+  TrainingSteps training;
 };
 
 // Reads the files that the left panels need for the current model. Called before each frame.

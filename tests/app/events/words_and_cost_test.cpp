@@ -103,6 +103,34 @@ TEST_F(WordsAndCost, BitsPerByteAppearLengthByLength) {
                    [](const Report& r) { return !r.contains("lengths_points"); });
 }
 
+TEST_F(WordsAndCost, ViewsFollowATraining) {
+  Program program(display_, folder_.path(), arguments("the cat sat"));
+  program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
+  program.click("menu.Edit");
+  program.click("menu.train");
+  program.wait_for("the dialog", [](const Report& r) { return r.contains("training_problem"); });
+  program.click("training.step");
+  program.wait_for("one step", [](const Report& r) {
+    return r.contains("training_steps") && r["training_steps"] == 1 &&
+           !r["training_is_running"].get<bool>();
+  });
+  program.click("training.start");
+  program.wait_for("more steps", [](const Report& r) { return r["training_steps"] > 20; });
+  program.keep_screenshot("training");
+  program.click("training.pause");
+  program.wait_for("a pause",
+                   [](const Report& r) { return !r["training_is_running"].get<bool>(); });
+  program.press("Escape");
+  program.wait_for("the trained model", [](const Report& r) {
+    return r["experiment"]["model"].text().ends_with("models/my-induction");
+  });
+  program.drag("training_step", 0.9, 0.5);
+  program.wait_for("a snapshot", [](const Report& r) {
+    return r["experiment"]["model"].text().find("snapshots/step-") != std::string::npos;
+  });
+  program.keep_screenshot("training-step");
+}
+
 TEST_F(WordsAndCost, ThresholdIsCalibratedAndUsed) {
   std::string text;
   for (int n = 0; n < 4000; ++n) text += static_cast<char>('a' + (n * n + n / 5) % 26);

@@ -1,6 +1,8 @@
-// Sequences of the tasks recall, brackets, addition and copy.
+// Sequences of the tasks recall, brackets, addition, copy, reverse, sort, induction, associative.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -148,6 +150,69 @@ TEST(DrawnTasks, RejectUnusedInput) {
     plan.sequence = 4;
     EXPECT_THROW(check(plan), InputError) << id;
   }
+}
+
+TEST(LettersTasks, RearrangeTheSource) {
+  const testing::TemporaryFolder folder;
+  for (const char* id : {"reverse", "sort"}) {
+    const TrainingPlan plan = testing::plan_of(id, folder.path());
+    const Batch batch = task(id).make(plan)->batch(24, 8);
+    const Index length = batch.source.dim(1);
+    for (Index b = 0; b < 8; ++b) {
+      std::string source, target;
+      for (Index i = 0; i < length; ++i) {
+        source += static_cast<char>(batch.source(b, i));
+        target += static_cast<char>(batch.targets(b, i));
+      }
+      if (id == std::string("reverse")) std::ranges::reverse(source);
+      if (id == std::string("sort")) std::ranges::sort(source);
+      EXPECT_EQ(target, source);
+      EXPECT_EQ(batch.targets(b, length), 256);
+    }
+  }
+}
+
+// The letters of a period are distinct, so that each determines its successor.
+TEST(InductionTask, RepeatsDistinctLetters) {
+  const testing::TemporaryFolder folder;
+  const TrainingPlan plan = testing::plan_of("induction", folder.path());
+  const Batch batch = task("induction").make(plan)->batch(0, 40);
+  std::set<Index> periods;
+  for (Index b = 0; b < 40; ++b) {
+    std::map<std::int32_t, std::int32_t> next;
+    Index targets = 0;
+    for (Index i = 0; i + 1 < batch.ids.dim(1); ++i) {
+      const std::int32_t letter = batch.ids(b, i), follower = batch.ids(b, i + 1);
+      ASSERT_TRUE(letter >= 'a' && letter <= 'z');
+      EXPECT_EQ(next.emplace(letter, follower).first->second, follower);
+      if (batch.targets(b, i) < 0) continue;
+      EXPECT_EQ(batch.targets(b, i), follower);
+      ++targets;
+    }
+    periods.insert(static_cast<Index>(next.size()));
+    EXPECT_EQ(targets, batch.ids.dim(1) - 1 - static_cast<Index>(next.size()));
+  }
+  EXPECT_GT(periods.size(), 5u);
+}
+
+TEST(AssociativeTask, TargetsAreEarlierDigits) {
+  const testing::TemporaryFolder folder;
+  const TrainingPlan plan = testing::plan_of("associative", folder.path());
+  const Batch batch = task("associative").make(plan)->batch(0, 40);
+  Index targets = 0;
+  for (Index b = 0; b < 40; ++b) {
+    std::map<std::int32_t, std::int32_t> digits;
+    for (Index i = 0; i + 1 < batch.ids.dim(1); i += 2) {
+      const std::int32_t letter = batch.ids(b, i), digit = batch.ids(b, i + 1);
+      ASSERT_TRUE(letter >= 'a' && letter <= 'z' && digit >= '0' && digit <= '9');
+      const bool is_new = digits.emplace(letter, digit).second;
+      EXPECT_EQ(digits[letter], digit);
+      EXPECT_EQ(batch.targets(b, i), is_new ? -1 : digit);
+      EXPECT_EQ(batch.targets(b, i + 1), -1);
+      targets += is_new ? 0 : 1;
+    }
+  }
+  EXPECT_GT(targets, 200);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -33,6 +33,49 @@ LossLog make_log(const std::filesystem::path& folder, Index steps) {
   return log;
 }
 
+TEST(LossLog, KeepsGradientsAndMatches) {
+  const TemporaryFolder folder;
+  LossLog log = make_log(folder.path(), 1);
+  log.set_layers({"embed", "layers.0"});
+  LossRow row;
+  row.step = 2;
+  row.gradient_norm = 5;
+  row.gradients = {3, 4};
+  log.add(row);
+  ExpectedMatch match;
+  match.weight = 0.75;
+  match.uniform = 0.125;
+  match.layer = 1;
+  match.head = 2;
+  log.add_score({}, match);
+  EXPECT_EQ(found_row(log.rows())->step, 2);
+  log.save();
+  LossLog loaded(folder.path());
+  loaded.load_steps(2);
+  EXPECT_EQ(loaded.layers(), log.layers());
+  ASSERT_EQ(loaded.rows().size(), 2u);
+  EXPECT_TRUE(std::isnan(loaded.rows()[0].gradients.at(1)));
+  EXPECT_TRUE(std::isnan(loaded.rows()[0].expected.weight));
+  const LossRow& second = loaded.rows()[1];
+  EXPECT_EQ(second.gradient_norm, 5);
+  EXPECT_EQ(second.gradients, row.gradients);
+  EXPECT_EQ(second.expected.weight, 0.75);
+  EXPECT_EQ(second.expected.head, 2);
+  EXPECT_EQ(found_row({loaded.rows()[0]}), nullptr);
+}
+
+TEST(LossLog, ReadsLogsWithoutGradients) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "loss.csv",
+             "step,loss,rate,tokens_per_second,held_out_loss,held_out_bits_per_byte,"
+             "held_out_accuracy\n1,2.5,0.001,100,,,\n");
+  LossLog log(folder.path());
+  log.load_steps(1);
+  ASSERT_EQ(log.rows().size(), 1u);
+  EXPECT_EQ(log.rows()[0].loss, 2.5);
+  EXPECT_TRUE(std::isnan(log.rows()[0].gradient_norm));
+}
+
 TEST(LossLog, RoundTripsThroughItsFile) {
   const TemporaryFolder folder;
   const LossLog log = make_log(folder.path(), 6);
@@ -77,11 +120,12 @@ TEST(LossLog, RejectsInvalidFiles) {
   expect_refusal("step,loss\n1,2\n", "1");
   expect_refusal("\xff\xfe", "1");
   expect_refusal(valid_text.substr(0, valid_text.size() - 5), "4");
-  expect_refusal(valid_text.substr(0, second_line) + "1,x,0.001,5,,,\n", "2");
-  expect_refusal(valid_text.substr(0, second_line) + "0,1,0.001,5,,,\n", "2");
-  expect_refusal(valid_text + "3,1,0.001,5,,,\n", "5");  // a duplicate step
-  expect_refusal(valid_text + "4,1,0.001,5,,,,\n", "5");
-  expect_refusal(valid_text.substr(0, second_line) + "99999999999999999999,1,0.001,5,,,\n", "2");
+  expect_refusal(valid_text.substr(0, second_line) + "1,x,0.001,5,,,,,,,,,\n", "2");
+  expect_refusal(valid_text.substr(0, second_line) + "0,1,0.001,5,,,,,,,,,\n", "2");
+  expect_refusal(valid_text + "3,1,0.001,5,,,,,,,,,\n", "5");  // a duplicate step
+  expect_refusal(valid_text + "4,1,0.001,5,,,,,,,,,,\n", "5");
+  expect_refusal(valid_text.substr(0, second_line) + "99999999999999999999,1,0.001,5,,,,,,,,,\n",
+                 "2");
 }
 
 const Line* find_line(const DisplayList& list, std::size_t number) {
@@ -114,11 +158,12 @@ TEST(LossLog, RejectsInvalidNumbers) {
   make_log(folder.path(), 1).save();
   const std::string valid_text = read_file(folder.path() / "loss.csv");
   for (const char* loss : {"1e999", "5x", "5 ", " 5", "0x5", "."}) {
-    write_file(folder.path() / "loss.csv", valid_text + "2," + loss + ",0.001,5,,,\n");
+    write_file(folder.path() / "loss.csv", valid_text + "2," + loss + ",0.001,5,,,,,,,,,\n");
     LossLog log(folder.path());
     EXPECT_THROW(log.load_steps(10), InputError) << loss;
   }
-  write_file(folder.path() / "loss.csv", valid_text + "2,,nan,5,,,0.5");  // no newline at the end
+  write_file(folder.path() / "loss.csv",
+             valid_text + "2,,nan,5,,,0.5,,,,,,");  // no newline at the end
   LossLog log(folder.path());
   log.load_steps(2);
   ASSERT_EQ(log.rows().size(), 2u);

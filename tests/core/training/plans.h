@@ -63,7 +63,7 @@ inline TrainingPlan plan_of(const std::string& task, const std::filesystem::path
     model.causal = false;
     model.architecture.values.set("masked", 0.2);
     model.architecture.values.set("mask", Index{256});
-  } else if (task == "numbers" || task == "copy") {
+  } else if (attnscope::task(task).reads == Reads::SourceAndTarget) {
     model.vocabulary = 257;
     model.architecture = default_choice(architecture("encoder_decoder"));
     model.architecture.values.set("start", Index{256});
