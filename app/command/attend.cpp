@@ -25,7 +25,7 @@ void run(const AttendOptions& options) {
   const SafetensorsFile tensors = read_safetensors(options.input);
   std::optional<std::string> spec;
   if (!options.spec.empty()) spec = read_file(options.spec);
-  check_writable(options.output);
+  check_safetensors_output(options.output);
   const BackendProvider provider = backends();
   const AttendResult result = [&] {
     const ProgressLine line("computing");

@@ -48,7 +48,7 @@ std::vector<std::vector<std::int32_t>> read_texts(const DatastoreOptions& option
 void build_datastore(const DatastoreOptions& options) {
   const auto shared_checkpoint = model_store()->checkpoint(options.model);
   const Checkpoint& checkpoint = *shared_checkpoint;
-  check_writable(options.output);
+  check_safetensors_output(options.output);
   const BackendProvider provider = backends();
   Backend& backend = require_backend(provider, backend_choice(options.backend));
   const auto report = print_progress("storing");

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <iostream>
 
+#include "core/base/file.h"
 #include "core/text/terminal_text.h"
+#include "core/view/export/export_format.h"
 
 namespace attnscope::command {
 namespace {
@@ -38,6 +40,14 @@ void print(std::string_view text) {
 
 void print_note(std::string_view text) {
   std::fprintf(stderr, "note: %s\n", terminal_line(text).c_str());
+}
+
+void check_safetensors_output(const std::filesystem::path& path) {
+  check_writable(path);
+  const ExportFormat* format = export_format(path);
+  if (format == nullptr || format->ending == ".safetensors") return;
+  throw InputError("--output: expected a safetensors file, found " + path.filename().string() +
+                   " (pictures, tables and arrays: attnscope render)");
 }
 
 }  // namespace attnscope::command

@@ -2,6 +2,7 @@
 // functions, which remove control sequences (core/text/terminal_text.h).
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,9 @@ void print(std::string_view text);
 
 // Writes "note: TEXT" to stderr, in one line.
 void print_note(std::string_view text);
+
+// Throws InputError for an output file whose name promises another format than safetensors, and
+// WorkError if it cannot be written.
+void check_safetensors_output(const std::filesystem::path& path);
 
 }  // namespace attnscope::command

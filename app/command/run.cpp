@@ -10,7 +10,6 @@
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/experiment/trace_file.h"
 #include "core/model/config.h"
 
@@ -33,7 +32,7 @@ void check_target(const Session& session, const Trace& trace) {
 
 void run(const RunOptions& options) {
   const Session session = options.experiment.session();
-  check_writable(options.output);
+  check_safetensors_output(options.output);
   ExperimentRun runner(backends());
   if (options.gradients && !options.losses) {
     throw InputError("--gradients: expected --losses as well");

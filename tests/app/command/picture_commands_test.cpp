@@ -391,6 +391,13 @@ TEST_F(PictureCommands, ReportsUnwritableOutputBeforeRunning) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_NE(result.err.find("none/a.npy: cannot be written"), std::string::npos) << result.err;
   }
+  const std::vector<std::string> run{"run", "--text", "the cat", "--model", path("model"), "-o"};
+  for (const std::string name : {"a.npy", "a.png", "a.csv"}) {
+    std::vector<std::string> arguments = run;
+    arguments.push_back(path(name));
+    expect_refusal(run_program(arguments), "--output: expected a safetensors file, found " + name);
+    EXPECT_FALSE(fs::exists(path(name)));
+  }
   expect_refusal(run_program({"gallery", path("no-gallery"), "--model", "nonesuch"}), "nonesuch");
   EXPECT_FALSE(fs::exists(path("no-gallery")));
 }
