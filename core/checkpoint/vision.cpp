@@ -3,6 +3,7 @@
 // Hugging Face libraries store them. Classification heads and the contrastive comparison of CLIP
 // are omitted with a note. A folder with both towers loads the text tower; FOLDER/vision_model
 // loads the image tower.
+#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
@@ -290,8 +291,16 @@ Model load_clip_tower(ClipLoader load, const char* tower, const char* config,
   const Json& json = source.config;
   const std::string& path = source.config_place;
   const std::string prefix = std::string(tower) + ".";
-  const bool unprefixed = !std::ranges::any_of(
-      source.tensors, [&](const auto& tensor) { return tensor.first.starts_with(prefix); });
+  const auto has_tensors = [&](std::string_view start) {
+    return std::ranges::any_of(source.tensors,
+                               [&](const auto& tensor) { return tensor.first.starts_with(start); });
+  };
+  const bool unprefixed = !has_tensors(prefix);
+  if (unprefixed && tower == std::string_view("text_model") && has_tensors("vision_model.")) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    throw InputError(path + ": expected a text tower, found only an image tower: open " + folder +
+                     "/vision_model");
+  }
   const bool nested = json.contains(config) && json[config].is_object();
   return load(nested ? json[config] : json, nested ? path + ": " + config : path, source,
               unprefixed ? "" : prefix);

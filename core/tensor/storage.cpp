@@ -30,9 +30,9 @@ namespace attnscope {
 namespace {
 
 #ifdef ATTNSCOPE_ASAN
-constexpr std::size_t kMaxCached = 0;
+constexpr std::size_t kMinCacheLimit = 0, kMaxCacheLimit = 0;
 #else
-constexpr std::size_t kMaxCached = std::size_t{1} << 30;
+constexpr std::size_t kMinCacheLimit = std::size_t{64} << 20, kMaxCacheLimit = std::size_t{1} << 30;
 #endif
 // The memory budget does not apply to smaller blocks.
 constexpr std::size_t kMinLimitedBytes = std::size_t{1} << 20;
@@ -102,7 +102,7 @@ class Cache {
         is_cached = true;
       } catch (const std::bad_alloc&) {
       }
-      while (statistics_.cached_bytes > kMaxCached) evict_oldest(evicted);
+      while (statistics_.cached_bytes > cache_limit()) evict_oldest(evicted);
     }
     if (!is_cached) std::free(block);
     free_all(evicted);
@@ -134,6 +134,12 @@ class Cache {
   };
   using ByAge = std::list<Entry>;  // oldest first
 
+  // A repeated computation reuses at most what was in use at once. More would only collect blocks
+  // of sizes that do not return.
+  std::size_t cache_limit() const {
+    return std::clamp(largest_live_bytes_, kMinCacheLimit, kMaxCacheLimit);
+  }
+
   // Returns a cached block; null if there is none of this size.
   void* reuse_block(std::size_t size) {
     ByAge evicted;
@@ -143,6 +149,7 @@ class Cache {
       auto& blocks = by_size_[size];
       statistics_.live_bytes += size;
       statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
+      largest_live_bytes_ = std::max(largest_live_bytes_, statistics_.live_bytes);
       if (!blocks.empty()) {
         const auto entry = blocks.back();
         blocks.pop_back();
@@ -197,6 +204,7 @@ class Cache {
   ByAge by_age_;
   std::unordered_map<std::size_t, std::vector<ByAge::iterator>> by_size_;
   StorageStatistics statistics_;
+  std::size_t largest_live_bytes_ = 0;  // since program start
 };
 
 // Never destroyed: arrays with static lifetime may outlive other static objects.

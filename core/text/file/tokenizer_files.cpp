@@ -75,7 +75,8 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
   for (const char* file : kSentencePieceFiles) {
     if (sentencepiece == nullptr && files.contains(file)) sentencepiece = file;
   }
-  if (files.contains("tokenizer.json")) {
+  const bool steps_are_complete = files.contains("tokenizer.json");
+  if (steps_are_complete) {
     Json root = parse("tokenizer.json");
     apply_class_flags(config, root);
     read_tokenizer_json({root, where("tokenizer.json")}, steps);
@@ -97,7 +98,8 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
         ": expected tokenizer.json, vocab.json with merges.txt, vocab.txt, spiece.model "
         "or tokenizer.model, found none");
   }
-  config.apply_flags(steps);
+  // Like the libraries, ignores add_bos_token and add_eos_token next to tokenizer.json.
+  if (!steps_are_complete) config.apply_flags(steps);
   config.find_mask(steps);
   steps.files = saved.empty() ? std::move(files) : std::move(saved);
   return pipeline_tokenizer(std::move(steps));

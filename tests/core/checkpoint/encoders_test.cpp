@@ -160,6 +160,26 @@ TEST(Clip, LoadsTextAndImageTowers) {
             std::string::npos);
 }
 
+// CLIPForImageClassification
+TEST(Clip, SuggestsImageTowerOfClassifier) {
+  const ChangedLayout clip("clip", "{}");
+  const fs::path file = clip.path() / "model.safetensors";
+  const SafetensorsFile tensors = read_safetensors(file);
+  SafetensorsFile images;
+  for (const auto& [name, tensor] : tensors.tensors) {
+    if (name.starts_with("vision_model.")) images.tensors.emplace(name, tensor.copy());
+  }
+  images.tensors["classifier.weight"] = stored(Tensor::zeros({2, 32}));
+  write_safetensors(clip.path() / "other.safetensors", images);
+  fs::rename(clip.path() / "other.safetensors", file);
+  const std::string folder = clip.path().string();
+  EXPECT_EQ(testing::message_of<InputError>([&] { load_checkpoint(folder); }),
+            folder + "/config.json: expected a text tower, found only an image tower: open " +
+                folder + "/vision_model");
+  EXPECT_TRUE(
+      input_kind(load_checkpoint(folder + "/vision_model").model.config.input.id).uses_patches);
+}
+
 TEST(Vision, ReadsNormalisationFromPreprocessor) {
   const Values image = load_checkpoint(layout("vit").string()).model.config.input.values;
   EXPECT_EQ(image.get<std::vector<double>>("mean"), (std::vector<double>{0.4, 0.5, 0.6}));

@@ -119,10 +119,29 @@ TEST(Storage, ReportsExceededBudget) {
   set_thread_count(threads);
 }
 
+// Blocks of many sizes, none of which returns, must not collect.
+TEST(StorageDeathTest, CacheFollowsLargestUse) {
+  if (!kCaches) GTEST_SKIP() << "caching is off";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a new process
+  const auto largest_cache = [](std::size_t step) {
+    std::size_t largest = 0;
+    for (std::size_t size = step; size <= 40 * step; size += step) {
+      allocate_block(size);
+      largest = std::max(largest, storage_statistics().cached_bytes);
+    }
+    return largest;
+  };
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  EXPECT_EXIT(std::exit(largest_cache(kMega) > 64 * kMega), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::exit(largest_cache(4 * kMega) > 160 * kMega), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::exit(largest_cache(4 * kMega) <= 64 * kMega), ::testing::ExitedWithCode(0), "");
+}
+
 // The sum of cached and live bytes stays within the budget.
 TEST(Storage, ReleasesCachedBlocksBeyondBudget) {
   if (!kCaches) GTEST_SKIP() << "caching is off";
   constexpr std::size_t kMega = std::size_t{1} << 20;
+  allocate_block(1024 * kMega);  // raises the cache's limit to its maximum
   release_cached_storage();
   const std::size_t live = storage_statistics().live_bytes;
   allocate_block(200 * kMega);
