@@ -1,7 +1,8 @@
 // Memory for arrays, with a cache of freed blocks.
 //
 // Fresh pages cost about as much time as the arithmetic that fills them. Freed blocks are therefore
-// cached by size class, up to a limit, and reused. Large blocks request huge pages. With
+// cached by size class and reused, up to the largest amount that was in use at once, at least 64 MiB
+// and at most 1 GiB. Large blocks request huge pages. With
 // AddressSanitizer every block is fresh, so that use after free is detected. With
 // ATTNSCOPE_GUARD_STORAGE in the environment, as in the tests, reads past a block's end yield NaN
 // and writes past it abort the program.
