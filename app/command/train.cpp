@@ -95,6 +95,8 @@ constexpr Setting kSettings[] = {
      "Layers with weights of their own; the others share them. 0: all"},
     {"--tied-output", "/model/tied_output", "Tie the output layer to the embedding: true or false"},
     {"--dropout", "/model/dropout", "Dropout probability in training"},
+    {"--contrastive", "/model/input/contrastive",
+     "Weight of the contrastive loss of global tokens (preset etc); 0: none"},
 };
 
 struct TrainOptions {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/model/architecture.h"
+#include "core/model/contrastive_loss.h"
 #include "core/model/global_tokens.h"
 #include "core/model/input_kind.h"
 
@@ -24,7 +25,7 @@ std::string global_text_refusal(const ModelConfig& config) {
     return "input.global: expected less than the vocabulary " + std::to_string(config.vocabulary) +
            ", whose last ids are the global tokens, found " + std::to_string(count);
   }
-  return "";
+  return contrastive_refusal(config);
 }
 
 IntTensor with_prefix(const IntTensor& rows, Index count,
@@ -78,7 +79,16 @@ InputKind global_text_input() {
                       .required = true,
                       .initial = Index{4},
                       .limits = {.min = 1, .max = 4096},
-                      .slider = {.min = 1, .max = 16}}};
+                      .slider = {.min = 1, .max = 16}},
+                     {.key = "contrastive",
+                      .label = "Contrastive loss",
+                      .help = "Weight of the contrastive loss (CPC): the global token of a masked "
+                              "segment has to match that of the segment alone. 0: none.",
+                      .kind = Parameter::Kind::Real,
+                      .scope = {.training = true},
+                      .initial = 0.0,
+                      .limits = {.min = 0, .max = Parameter::kMaxReal},
+                      .slider = {.max = 1}}};
   kind.refusal = global_text_refusal;
   return kind;
 }

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
 #include "core/figure/plain_text.h"
+#include "core/model/contrastive_loss.h"
 #include "core/model/memory.h"
 #include "core/model/residual_connection.h"
 #include "core/model/weights.h"
@@ -269,11 +270,12 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
         real(runs.rows) *
         (state + taped_layers * (recorded_numbers(config, runs) + backward_numbers(config, runs)));
   }
-  const double sequences = real(request.micro_batch);
+  const double micro_batch = real(request.micro_batch);
+  const double sequences = micro_batch * (1 + contrastive_tokens(config, request.length.tokens));
   std::vector<MemoryItem> items;
   items.push_back({{"weights, gradients and optimiser state"}, kFloatSize * 4 * weights});
   items.push_back({{"activations for backpropagation"}, kFloatSize * sequences * layers});
-  items.push_back({{"logits"}, sequences * logits_bytes(config, request.length, true)});
+  items.push_back({{"logits"}, micro_batch * logits_bytes(config, request.length, true)});
   for (const auto& [user, bytes] : variant_bytes(config, request.length, false)) {
     // The backward pass needs another half of the workspace.
     items.push_back({user, sequences * 1.5 * bytes.growing + bytes.fixed});

@@ -4,6 +4,7 @@
 
 #include "core/autodiff/operations_shape.h"
 #include "core/model/architecture.h"
+#include "core/model/contrastive_loss.h"
 #include "core/model/exits.h"
 #include "core/model/layer_stack.h"
 #include "core/model/losses.h"
@@ -130,7 +131,9 @@ Output run_decoder(Pass& pass, const Batch& batch) {
   pass.set_readout(result.readout);
   if (exits) return exits->output(result.logits, batch);
   Output output = language_model_output(pass, result.logits, batch);
-  if (batch.targets.defined()) add_auxiliary_losses(pass, result.states, batch, output);
+  if (!batch.targets.defined()) return output;
+  add_auxiliary_losses(pass, result.states, batch, output);
+  add_contrastive_loss(pass, batch, output);
   return output;
 }
 

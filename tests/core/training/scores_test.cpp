@@ -190,6 +190,7 @@ TEST(MaskedTask, PutsGlobalTokensBeforeEveryRow) {
   TrainingPlan plan = varied_plan("masked", folder.path());
   plan.model.input = {"global_text", {}};
   plan.model.input.values.set("global", Index{3});
+  plan.model.input.values.set("contrastive", 0.0);
   plan.model.vocabulary += 3;
   ASSERT_NO_THROW(check(plan));
   const auto instance = task("masked").make(plan);
