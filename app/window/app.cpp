@@ -4,6 +4,9 @@
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <epoxy/gl.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +57,14 @@ bool reads_more_findings(const Session& current, const Session& requested) {
   });
 }
 
+// glibc gives threads arenas of their own, whose freed memory it does not return to the system:
+// with them, a window took 586 instead of 327 MB after 1,500 random actions.
+void use_one_arena() {
+#ifdef M_ARENA_MAX
+  mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 }  // namespace
 
 App::App(const WindowOptions& options)
@@ -62,6 +73,7 @@ App::App(const WindowOptions& options)
       saved_(),
       autosave_(folder_),
       platform_([&] {
+        use_one_arena();
         LoadedSettings loaded = load_settings(folder_ / "window.json");
         saved_ = loaded.settings;
         state_.settings = apply_options(loaded.settings, options);

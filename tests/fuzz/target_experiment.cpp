@@ -99,7 +99,11 @@ std::vector<std::string> training_seeds() {
   }
   save_state(plan, state);
   LossLog log(plan.folder);
-  for (Index step = 1; step <= 3; ++step) log.add({step, 2.5, 1e-3, 1000, {}});
+  LossRow row;
+  row.loss = 2.5;
+  row.learning_rate = 1e-3;
+  row.tokens_per_second = 1000;
+  for (row.step = 1; row.step <= 3; ++row.step) log.add(row);
   log.add_score({2.25, 1.5});
   log.save();
   return {pack(files_of(plan.folder, 20000))};

@@ -1,6 +1,6 @@
 // Monkey test: random keys, clicks, drags, drops and commands, deterministic for a seed. Fails on a
-// crash, a frame of more than two seconds, a frame that differs from one drawn from scratch, or if
-// undo does not restore the start.
+// crash, a frame of more than two seconds, a frame that differs from one drawn from scratch, growing
+// memory, or if undo does not restore the start.
 //
 // ATTNSCOPE_MONKEY_ACTIONS  number of actions (1,500)
 // ATTNSCOPE_MONKEY_SEED     seed (1)
@@ -28,6 +28,23 @@ namespace ATTNSCOPE_FILE {
 std::uint64_t option(const char* name, std::uint64_t fallback) {
   const char* text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kMaxGrowthMegabytes = 1e9;  // sanitizers keep freed memory
+#else
+constexpr double kMaxGrowthMegabytes = 150;  // about 20 on a quiet machine
+#endif
+
+// Memory of this process that is backed by no file, in megabytes.
+double anonymous_megabytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  double kilobytes = 0;
+  while (status >> word) {
+    if (word == "RssAnon:") status >> kilobytes;
+  }
+  return kilobytes / 1024;
 }
 
 class Monkey : public ::testing::Test {
@@ -98,6 +115,7 @@ TEST_F(Monkey, SurvivesRandomActions) {
       testing::build_folder() / ("monkey-actions-" + std::to_string(seed) + ".txt");
   std::ofstream list_file(list_path);  // flushed after each line, to survive a crash
   const auto start = std::chrono::steady_clock::now();
+  double first_megabytes = 0;  // after the first window
   double longest_frame_seconds = 0, longest_end_seconds = 0, frame_seconds = 0;
   int comparisons = 0, frames = 0;
   for (std::size_t n = 0; n < count && !HasFailure();) {
@@ -135,12 +153,16 @@ TEST_F(Monkey, SurvivesRandomActions) {
     window.reset();
     const std::chrono::duration<double> end_time = std::chrono::steady_clock::now() - end_start;
     longest_end_seconds = std::max(longest_end_seconds, end_time.count());
+    if (first_megabytes <= 0) first_megabytes = anonymous_megabytes();
   }
+  const double growth = anonymous_megabytes() - first_megabytes;
+  EXPECT_LE(growth, kMaxGrowthMegabytes) << "since the first window";
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
   std::cout << performed.size() << " actions in " << total.count() << " s, " << frames
             << " frames in " << frame_seconds << " s, " << comparisons
             << " compared; the longest frame " << longest_frame_seconds
-            << " s, the longest shutdown " << longest_end_seconds << " s\n";
+            << " s, the longest shutdown " << longest_end_seconds << " s, memory grew by " << growth
+            << " MB\n";
 }
 
 }  // namespace ATTNSCOPE_FILE
