@@ -106,6 +106,7 @@ const std::map<std::string, std::string> kByteSources{
     {"app/window/dialogs/documentation_dialog.cpp", "the bundled pages"},
     {"app/window/dialogs/calibration_dialog.cpp", "any bytes are a text: target text"},
     {"app/command/train.cpp", "target plan"},
+    {"app/window/dialogs/training_job.cpp", "target plan"},
     {"app/command/datastore.cpp", "any bytes are a text: target text"},
     {"app/command/experiment_options.cpp", "targets options and text"},
     {"app/command/evaluate.cpp", "any bytes are a text: target text"},
