@@ -21,7 +21,11 @@ std::string sequence_text(const Batch& batch, const Tokenizer* tokenizer) {
   if (tokenizer == nullptr) return "";
   const IntTensor& ids = batch.source.defined() ? batch.source : batch.ids;
   if (!ids.defined()) return "";
-  return tokenizer->decode({ids.begin(), ids.end()});
+  std::vector<std::int32_t> text;  // without mask and start ids, which the tokenizer may lack
+  for (const std::int32_t id : ids) {
+    if (id >= 0 && id < tokenizer->vocabulary_size()) text.push_back(id);
+  }
+  return tokenizer->decode(text);
 }
 
 // Sequences of a step's batch with their losses, the largest first.

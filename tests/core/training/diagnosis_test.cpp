@@ -56,6 +56,17 @@ TEST(LossRise, NamesTheBatchThatMadeIt) {
       << text;
 }
 
+// The mask is an id that the tokenizer lacks.
+TEST(LossRise, LeavesOutMasks) {
+  const TemporaryFolder folder;
+  Trainer trainer(testing::plan_of("masked", folder.path()));
+  for (int n = 0; n < 30; ++n) trainer.step_at(1e-3);
+  trainer.step_at(5);
+  trainer.step_at(1e-3);
+  ASSERT_NE(trainer.rise(), nullptr);
+  EXPECT_FALSE(trainer.rise()->sequences[0].text.empty());
+}
+
 TEST(WeightGrowth, NamesTheFirstWeightToGrow) {
   NamedVars weights;
   weights.emplace("a", Var(Tensor::full({4}, 1)));
