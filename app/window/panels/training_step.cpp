@@ -27,10 +27,9 @@ void draw_training_step(Ui& ui, State& state, TrainingSteps& training) {
   int position = !step ? last
                        : static_cast<int>(std::ranges::lower_bound(training.steps, *step) -
                                           training.steps.begin());
-  const std::string text = step ? std::to_string(*step) : "newest";
-  ImGui::TextUnformatted("Training step");
+  ImGui::TextUnformatted(("Training step " + (step ? std::to_string(*step) : "(newest)")).c_str());
   ImGui::SetNextItemWidth(-1);
-  const bool is_moved = ImGui::SliderInt("##training_step", &position, 0, last, text.c_str(),
+  const bool is_moved = ImGui::SliderInt("##training_step", &position, 0, last, "",
                                          ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput);
   mark(ui, "training_step");
   hint(ui,
