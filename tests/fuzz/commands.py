@@ -245,10 +245,6 @@ def cases(made):
               *(ASSETS / "samples").glob("*.png")])]
 
 
-VIEWS = "grid pattern lines position mechanism flow next compare scores vectors rope graph span steps depth memory " \
-        "gates retrieval alignment trajectory image intervene architecture block".split()
-
-
 def limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -279,7 +275,7 @@ def problem_of(command, folder):
     return "", status
 
 
-def run_one(program, case, source, folder):
+def run_one(program, views, case, source, folder):
     """Mutates a seed in `folder` and runs the case; returns the command, its problem and status."""
     seed = source.choice(case.seeds)
     for name in ("samples", "pictures"):  # lessons name them
@@ -302,7 +298,7 @@ def run_one(program, case, source, folder):
     (folder / "text.txt").write_text("The old house stood by the river, and the cat saw it.\n" * 24)
     model = {"walk": "paths", "steering": "steering", "digit": "digits"}.get(seed.stem, "digits")
     names = {"IN": str(target), "OUT": str(folder / "out"), "TEXT": str(folder / "text.txt"), "MODEL": model,
-             "VIEW": source.choice(VIEWS)}
+             "VIEW": source.choice(views)}
     command = [program] + [re.sub("|".join(names), lambda name: names[name.group()], a) for a in case.command]
     return (command, *problem_of(command, folder))
 
@@ -317,12 +313,14 @@ def main():
     source = random.Random(options.seed)
     made = tempfile.TemporaryDirectory(prefix="attnscope-fuzz-")
     all_cases, failures, counts = cases(made_seeds(options.program, Path(made.name))), 0, {}
+    listing = subprocess.run([options.program, "list", "views", "--json"], check=True, capture_output=True)
+    views = [view["type"] for view in json.loads(listing.stdout)["views"]]
     print(f"seed {options.seed}", flush=True)
     for number in range(options.count):
         with tempfile.TemporaryDirectory(prefix="attnscope-fuzz-") as name:
             folder = Path(name)
             case = source.choice(all_cases)
-            command, problem, status = run_one(options.program, case, source, folder)
+            command, problem, status = run_one(options.program, views, case, source, folder)
             counts[status] = counts.get(status, 0) + 1
             if problem:
                 failures += 1

@@ -154,6 +154,13 @@ std::vector<RunMode> run_modes(const Variant& variant) {
   return {{true, false}, {false, false}, {true, true}};
 }
 
+// Turn of a pair among those of its architecture.
+int turn_of(const SweepPair& pair) {
+  const auto& joins = residual_connections();
+  const auto found = std::ranges::find(joins, pair.residual_connection, &ResidualConnection::id);
+  return static_cast<int>(found - joins.begin());
+}
+
 }  // namespace
 
 void PrintTo(const SweepPair& pair, std::ostream* out) {
@@ -175,13 +182,6 @@ std::vector<SweepPair> sweep_pairs() {
     }
   }
   return pairs;
-}
-
-// Turn of a pair among those of its architecture.
-int turn_of(const SweepPair& pair) {
-  const auto& joins = residual_connections();
-  const auto found = std::ranges::find(joins, pair.residual_connection, &ResidualConnection::id);
-  return static_cast<int>(found - joins.begin());
 }
 
 int sweep_models(const SweepPair& pair, const std::function<void(const SweepModel&)>& check) {
