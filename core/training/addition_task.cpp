@@ -35,17 +35,7 @@ void draw_sums(Random& random, std::span<std::int32_t> inputs, std::span<std::in
 }  // namespace
 
 TaskInfo addition_task() {
-  return {.id = "addition",
-          .summary = "sums of two numbers: 37+85=122",
-          .files = "",
-          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 16); },
-          .make =
-              [](const TrainingPlan& plan) {
-                return drawn_task(byte_tokenizer(), plan.seed,
-                                  [length = sequence_length(plan)](std::uint64_t seed) {
-                                    return DrawnSequences(length, seed, draw_sums);
-                                  });
-              }};
+  return drawn_byte_task<draw_sums, 16>("addition", "sums of two numbers: 37+85=122");
 }
 
 }  // namespace attnscope

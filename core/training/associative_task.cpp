@@ -33,18 +33,8 @@ void draw_associations(Random& random, std::span<std::int32_t> inputs,
 TaskInfo associative_task() {
   ExpectedMap expected = induction_map();
   expected.description = "the digits after earlier occurrences of the letter";
-  return {.id = "associative",
-          .summary = "the digit that a letter had before: b3k7b3",
-          .files = "",
-          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 8); },
-          .make =
-              [](const TrainingPlan& plan) {
-                return drawn_task(byte_tokenizer(), plan.seed,
-                                  [length = sequence_length(plan)](std::uint64_t seed) {
-                                    return DrawnSequences(length, seed, draw_associations);
-                                  });
-              },
-          .expected = std::move(expected)};
+  return drawn_byte_task<draw_associations, 8>(
+      "associative", "the digit that a letter had before: b3k7b3", std::move(expected));
 }
 
 }  // namespace attnscope

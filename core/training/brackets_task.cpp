@@ -50,19 +50,9 @@ ExpectedKeys bracket_keys(const Batch& batch) {
 }  // namespace
 
 TaskInfo brackets_task() {
-  return {.id = "brackets",
-          .summary = "closing brackets of four nested kinds: ([]{<>",
-          .files = "",
-          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 8); },
-          .make =
-              [](const TrainingPlan& plan) {
-                return drawn_task(byte_tokenizer(), plan.seed,
-                                  [length = sequence_length(plan)](std::uint64_t seed) {
-                                    return DrawnSequences(length, seed, draw_brackets);
-                                  });
-              },
-          .expected = ExpectedMap{"the bracket that the next token closes", AttentionKind::Self,
-                                  bracket_keys}};
+  return drawn_byte_task<draw_brackets, 8>(
+      "brackets", "closing brackets of four nested kinds: ([]{<>",
+      ExpectedMap{"the bracket that the next token closes", AttentionKind::Self, bracket_keys});
 }
 
 }  // namespace attnscope

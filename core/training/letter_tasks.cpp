@@ -97,8 +97,16 @@ void check_letters(const TrainingPlan& plan) {
 }
 
 template <Rearrangement rearrange>
-std::unique_ptr<Task> make_letters(const TrainingPlan& plan) {
-  return std::make_unique<LettersTask>(plan, rearrange);
+TaskInfo letters_task(std::string id, std::string summary, ExpectedMap expected) {
+  return {.id = std::move(id),
+          .summary = std::move(summary),
+          .reads = Reads::SourceAndTarget,
+          .files = "",
+          .check = check_letters,
+          .make = [](const TrainingPlan& plan) -> std::unique_ptr<Task> {
+            return std::make_unique<LettersTask>(plan, rearrange);
+          },
+          .expected = std::move(expected)};
 }
 
 // Map of target positions onto the source positions for which `position` is true.
@@ -119,39 +127,26 @@ ExpectedMap letters_map(std::string description, Position position) {
 }  // namespace
 
 TaskInfo copy_task() {
-  return {.id = "copy",
-          .summary = "random letters to copy from source to target",
-          .reads = Reads::SourceAndTarget,
-          .files = "",
-          .check = check_letters,
-          .make = make_letters<copied>,
-          .expected = letters_map("the source letter at the same position",
-                                  [](const Batch&, Index i, Index j, Index) { return i == j; })};
+  return letters_task<copied>(
+      "copy", "random letters to copy from source to target",
+      letters_map("the source letter at the same position",
+                  [](const Batch&, Index i, Index j, Index) { return i == j; }));
 }
 
 TaskInfo reverse_task() {
-  return {.id = "reverse",
-          .summary = "random letters to reverse",
-          .reads = Reads::SourceAndTarget,
-          .files = "",
-          .check = check_letters,
-          .make = make_letters<reversed>,
-          .expected = letters_map(
-              "the source letter at the same distance from the end",
-              [](const Batch&, Index i, Index j, Index length) { return i + j == length - 1; })};
+  return letters_task<reversed>("reverse", "random letters to reverse",
+                                letters_map("the source letter at the same distance from the end",
+                                            [](const Batch&, Index i, Index j, Index length) {
+                                              return i + j == length - 1;
+                                            }));
 }
 
 TaskInfo sort_task() {
-  return {.id = "sort",
-          .summary = "random letters to sort by the alphabet",
-          .reads = Reads::SourceAndTarget,
-          .files = "",
-          .check = check_letters,
-          .make = make_letters<sorted>,
-          .expected = letters_map("the source letters that equal the next letter",
-                                  [](const Batch& batch, Index i, Index j, Index) {
-                                    return batch.source[j] == batch.targets[i];
-                                  })};
+  return letters_task<sorted>("sort", "random letters to sort by the alphabet",
+                              letters_map("the source letters that equal the next letter",
+                                          [](const Batch& batch, Index i, Index j, Index) {
+                                            return batch.source[j] == batch.targets[i];
+                                          }));
 }
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/figure/plain_text.h"
 #include "core/figure/render.h"
 #include "core/training/loss_picture.h"
 
@@ -164,6 +165,19 @@ const LossRow* found_row(const std::vector<LossRow>& rows) {
 
 void LossLog::add(const LossRow& row) {
   rows_.push_back(row);
+}
+
+std::string describe_match(const std::string& description, const std::vector<LossRow>& rows) {
+  std::string text = "Expected map: " + description + ". ";
+  const auto newest = std::find_if(rows.rbegin(), rows.rend(), [](const LossRow& row) {
+    return !std::isnan(row.expected.weight);
+  });
+  if (newest == rows.rend()) return text + "Not measured yet.";
+  text += "Best head: " + head_text(newest->expected) + ", " + percent(newest->expected.weight) +
+          " of its weight there (uniform attention: " + percent(newest->expected.uniform) + "). ";
+  const LossRow* found = found_row(rows);
+  return text + (found == nullptr ? "Not found yet."
+                                  : "Found at step " + std::to_string(found->step) + ".");
 }
 
 void LossLog::add_score(const Score& score, const ExpectedMatch& expected) {

@@ -25,6 +25,10 @@ struct LossRow {
 // First row whose expected map is found (kFoundContrast); null if there is none.
 const LossRow* found_row(const std::vector<LossRow>& rows);
 
+// "Expected map: DESCRIPTION. Best head: layer 1, head 0, 93% of its weight there (uniform
+// attention: 8.4%). Found at step 220." The newest measured row counts.
+std::string describe_match(const std::string& description, const std::vector<LossRow>& rows);
+
 // Rows stay in memory; save() rewrites both files.
 class LossLog {
  public:

@@ -13,24 +13,6 @@ namespace {
 
 constexpr Index kPiece = Index{1} << 13;  // maximum size of a Piece, in numbers
 
-// Sums squares of short stretches in float lanes, which vectorise, and adds these sums in double.
-double squared_norm(const float* numbers, Index count) {
-  constexpr Index kLanes = 64, kStretch = 4096;
-  double sum = 0;
-  for (Index begin = 0; begin < count; begin += kStretch) {
-    const float* x = numbers + begin;
-    const Index size = std::min(kStretch, count - begin);
-    float lanes[kLanes] = {};
-    Index i = 0;
-    for (; i + kLanes <= size; i += kLanes) {
-      for (Index l = 0; l < kLanes; ++l) lanes[l] += x[i + l] * x[i + l];
-    }
-    for (; i < size; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-    for (const float lane : lanes) sum += static_cast<double>(lane);
-  }
-  return sum;
-}
-
 // Slice of a parameter, updated by one thread.
 struct Piece {
   Index size;
@@ -61,6 +43,24 @@ void update(const Piece& piece, const StepFactors& factors) {
 }
 
 }  // namespace
+
+// Sums squares of short stretches in float lanes, which vectorise, and adds these sums in double.
+double squared_norm(const float* numbers, Index count) {
+  constexpr Index kLanes = 64, kStretch = 4096;
+  double sum = 0;
+  for (Index begin = 0; begin < count; begin += kStretch) {
+    const float* x = numbers + begin;
+    const Index size = std::min(kStretch, count - begin);
+    float lanes[kLanes] = {};
+    Index i = 0;
+    for (; i + kLanes <= size; i += kLanes) {
+      for (Index l = 0; l < kLanes; ++l) lanes[l] += x[i + l] * x[i + l];
+    }
+    for (; i < size; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    for (const float lane : lanes) sum += static_cast<double>(lane);
+  }
+  return sum;
+}
 
 double learning_rate(Index step, Index steps, Index warm_up, double maximum, double minimum) {
   if (step < warm_up) return maximum * static_cast<double>(step + 1) / static_cast<double>(warm_up);

@@ -13,6 +13,9 @@ namespace attnscope {
 // down to `minimum` at `steps`.
 double learning_rate(Index step, Index steps, Index warm_up, double maximum, double minimum);
 
+// Sum of squares, with partial sums in double precision.
+double squared_norm(const float* numbers, Index count);
+
 struct AdamSettings {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
   double weight_decay = 0.1;  // applies to tensors of rank 2 and above

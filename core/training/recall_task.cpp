@@ -48,19 +48,9 @@ ExpectedKeys recall_keys(const Batch& batch) {
 }  // namespace
 
 TaskInfo recall_task() {
-  return {
-      .id = "recall",
-      .summary = "recall of a letter after a delay: !k4071?k",
-      .files = "",
-      .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 16); },
-      .make =
-          [](const TrainingPlan& plan) {
-            return drawn_task(byte_tokenizer(), plan.seed,
-                              [length = sequence_length(plan)](std::uint64_t seed) {
-                                return DrawnSequences(length, seed, draw_recalls);
-                              });
-          },
-      .expected = ExpectedMap{"the letter after the last \"!\"", AttentionKind::Self, recall_keys}};
+  return drawn_byte_task<draw_recalls, 16>(
+      "recall", "recall of a letter after a delay: !k4071?k",
+      ExpectedMap{"the letter after the last \"!\"", AttentionKind::Self, recall_keys});
 }
 
 }  // namespace attnscope

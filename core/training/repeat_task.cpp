@@ -59,18 +59,8 @@ TaskInfo repeat_task() {
 }
 
 TaskInfo induction_task() {
-  return {.id = "induction",
-          .summary = "random orders of letters that repeat themselves: kqbkqbkq",
-          .files = "",
-          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, kMinRepeatedLength); },
-          .make =
-              [](const TrainingPlan& plan) {
-                return drawn_task(byte_tokenizer(), plan.seed,
-                                  [length = sequence_length(plan)](std::uint64_t seed) {
-                                    return DrawnSequences(length, seed, draw_repeated_letters);
-                                  });
-              },
-          .expected = induction_map()};
+  return drawn_byte_task<draw_repeated_letters, kMinRepeatedLength>(
+      "induction", "random orders of letters that repeat themselves: kqbkqbkq", induction_map());
 }
 
 }  // namespace attnscope

@@ -1,11 +1,10 @@
 #include "core/training/train.h"
 
 #include <chrono>
-#include <cmath>
+#include <limits>
 
 #include "core/base/folder_lock.h"
 #include "core/checkpoint/snapshots.h"
-#include "core/figure/plain_text.h"
 #include "core/training/trainer.h"
 
 namespace attnscope {
@@ -66,20 +65,6 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
   return progress.loss;
 }
 
-// Sentence about the head that matches the task's expected map best.
-std::string describe_expected(const TrainingPlan& plan, const LossLog& log) {
-  const TaskInfo& info = task(plan.task);
-  if (!info.expected || log.rows().empty()) return "";
-  const ExpectedMatch& match = log.rows().back().expected;
-  if (std::isnan(match.weight)) return "";
-  const LossRow* found = found_row(log.rows());
-  return "expected: " + info.expected->description + "; " + head_text(match) + " has " +
-         fixed(match.weight, 2) +
-         " of its weight there (uniform attention: " + fixed(match.uniform, 2) + "); " +
-         (found != nullptr ? "first found at step " + std::to_string(found->step)
-                           : std::string("not found"));
-}
-
 }  // namespace
 
 TrainingResult train(const TrainingPlan& plan,
@@ -104,7 +89,9 @@ TrainingResult train(const TrainingPlan& plan,
   trainer.save();
   result.held_out = trainer.score(true);
   trainer.save_log();
-  result.expected = describe_expected(plan, trainer.log());
+  if (const auto& expected = task(plan.task).expected) {
+    result.expected = describe_match(expected->description, trainer.log().rows());
+  }
   result.notes = future_leak_notes(trainer.snapshot()->model);
   if (!trainer.log_warning().empty()) result.notes.push_back(trainer.log_warning());
   return result;

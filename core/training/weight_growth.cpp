@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "core/base/parallel.h"
 #include "core/figure/plain_text.h"
+#include "core/training/optimiser.h"
 
 namespace attnscope {
 namespace {
@@ -11,9 +14,8 @@ namespace {
 constexpr double kMinSize = 0.01;  // compares weights that start at zero with this size
 
 double root_mean_square(const Tensor& values) {
-  double sum = 0;
-  for (const float x : values) sum += static_cast<double>(x) * static_cast<double>(x);
-  return values.size() == 0 ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+  const auto size = static_cast<double>(values.size());
+  return size == 0 ? 0 : std::sqrt(squared_norm(values.data(), values.size()) / size);
 }
 
 }  // namespace
@@ -21,9 +23,15 @@ double root_mean_square(const Tensor& values) {
 void WeightGrowth::measure(const NamedVars& weights, Index step) {
   const bool is_first = step_ < 0;
   step_ = step;
-  for (const auto& [name, weight] : weights) {
-    Size& size = sizes_[name];
-    size.newest = root_mean_square(weight.value());
+  std::vector<std::pair<Size*, const Tensor*>> measured;
+  for (const auto& [name, weight] : weights) measured.emplace_back(&sizes_[name], &weight.value());
+  parallel_for(static_cast<Index>(measured.size()), 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const auto& [size, weight] = measured[static_cast<std::size_t>(i)];
+      size->newest = root_mean_square(*weight);
+    }
+  });
+  for (auto& [name, size] : sizes_) {
     if (is_first) size.first = std::max(kMinSize, size.newest);
     if (size.limit_step >= 0 || size.newest <= kLimit * size.first) continue;
     size.limit_step = step;

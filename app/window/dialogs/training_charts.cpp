@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "core/figure/line_chart.h"
-#include "core/figure/plain_text.h"
 #include "core/training/loss_picture.h"
 
 namespace attnscope::window {
@@ -30,6 +30,18 @@ LineChart small_chart(const TrainingCurve& curve, double width, double height) {
   chart.x.least = 0;
   chart.x.most = static_cast<double>(curve.steps);
   return chart;
+}
+
+// Name of a group of weights on screen: "layer 0" for "layers.0", "final norm" for "final_norm".
+std::string layer_label(const std::string& group) {
+  if (group == "embed") return "embedding";
+  std::string label = group;
+  if (const auto at = label.find("layers."); at != std::string::npos) {
+    label.replace(at, std::strlen("layers."), "layer ");
+  }
+  std::ranges::replace(label, '_', ' ');
+  std::ranges::replace(label, '.', ' ');
+  return label;
 }
 
 // Points of the rows for which `value` is finite, averaged so that at most kMaxPoints remain.
@@ -107,24 +119,10 @@ DisplayList gradient_chart(const TrainingCurve& curve, double width, double heig
     const auto norm = [i](const LossRow& row) {
       return i < row.gradients.size() ? row.gradients[i] : std::nan("");
     };
-    chart.curves.push_back(
-        {curve.layers[i], points_of(curve.rows, norm), kColours[i % kColours.size()], 1.5});
+    chart.curves.push_back({layer_label(curve.layers[i]), points_of(curve.rows, norm),
+                            kColours[i % kColours.size()], 1.5});
   }
   return draw(chart, theme);
-}
-
-std::string expected_text(const TrainingCurve& curve) {
-  if (curve.expected.empty()) return "";
-  std::string text = "Expected map: " + curve.expected + ". ";
-  const auto newest =
-      std::ranges::find_if(curve.rows.rbegin(), curve.rows.rend(),
-                           [](const LossRow& row) { return !std::isnan(row.expected.weight); });
-  if (newest == curve.rows.rend()) return text + "Not measured yet.";
-  text += "Best head: " + head_text(newest->expected) + ", " + percent(newest->expected.weight) +
-          " of its weight there (uniform attention: " + percent(newest->expected.uniform) + "). ";
-  const LossRow* found = found_row(curve.rows);
-  return text + (found == nullptr ? "Not found yet."
-                                  : "Found at step " + std::to_string(found->step) + ".");
 }
 
 }  // namespace attnscope::window

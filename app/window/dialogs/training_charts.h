@@ -15,7 +15,4 @@ DisplayList accuracy_chart(const TrainingCurve& curve, double width, double heig
 DisplayList gradient_chart(const TrainingCurve& curve, double width, double height,
                            const Theme& theme);
 
-// Sentence about the expected map and the step that reached it; empty if the task has none.
-std::string expected_text(const TrainingCurve& curve);
-
 }  // namespace attnscope::window

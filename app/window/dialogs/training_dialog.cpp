@@ -214,10 +214,11 @@ void draw_rate_button(Ui& ui, TrainingDialog& dialog) {
 
 void draw_factor(Ui& ui, const char* label, const std::string& id, std::atomic<double>& factor,
                  TrainingControls& controls, const char* help) {
-  field_label(ui, label);
   auto value = static_cast<float>(factor.load());
+  ImGui::TextUnformatted((label + (" × " + brief(factor.load(), 3))).c_str());
+  ImGui::SetNextItemWidth(-1);
   constexpr float kMin = 0.01F, kMax = 100;
-  if (ImGui::SliderFloat(("##" + id).c_str(), &value, kMin, kMax, "%.3g",
+  if (ImGui::SliderFloat(("##" + id).c_str(), &value, kMin, kMax, "",
                          ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_NoInput)) {
     factor = static_cast<double>(value);
     controls.overrides_saved = true;
@@ -229,11 +230,11 @@ void draw_factor(Ui& ui, const char* label, const std::string& id, std::atomic<d
 void draw_controls(Ui& ui, TrainingDialog& dialog) {
   TrainingControls& controls = *dialog.controls;
   heading(ui, "While it trains");
-  draw_factor(ui, "Learning rate ×", "rate_factor", controls.rate_factor, controls,
+  draw_factor(ui, "Learning rate", "rate_factor", controls.rate_factor, controls,
               "Factor of the schedule, from the next step on.");
-  draw_factor(ui, "Weight decay ×", "decay_factor", controls.decay_factor, controls,
+  draw_factor(ui, "Weight decay", "decay_factor", controls.decay_factor, controls,
               "Factor of the weight decay, from the next step on.");
-  draw_factor(ui, "Penalties ×", "penalty_factor", controls.penalty_factor, controls,
+  draw_factor(ui, "Penalties", "penalty_factor", controls.penalty_factor, controls,
               "Factor of the model's penalties, of long spans and many halting steps, from the "
               "next step on. Models without penalties do not change.");
 }
@@ -279,8 +280,8 @@ void draw_settings(Ui& ui, State& state, TrainingDialog& dialog) {
 
 // Text below the charts: the expected map, and the newest rise of the loss.
 void draw_findings(Ui& ui, const TrainingCurve& curve) {
-  if (const std::string text = expected_text(curve); !text.empty()) {
-    paragraph(ui, on_screen(text));
+  if (!curve.expected.empty()) {
+    paragraph(ui, on_screen(describe_match(curve.expected, curve.rows)));
     mark(ui, "training.expected");
   }
   if (!curve.rises.empty()) {

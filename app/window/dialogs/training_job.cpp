@@ -33,6 +33,12 @@ fs::path preset_of_task(const std::string& task) {
   return home_folder() / "assets" / "presets" / ("small-" + task + ".json");
 }
 
+TrainingPlan preset_plan(const std::string& task) {
+  const fs::path file = preset_of_task(task);
+  return training_plan_from_json(parse_json(read_file(file, limits::kMaxSmallFile), file.string()),
+                                 file.string());
+}
+
 // Makes a model refer to its files again at the end of a training.
 class Publication {
  public:
@@ -70,8 +76,8 @@ void apply_model_choices(const TrainingSettings& settings, ModelConfig& config) 
   config.groups = effective_groups(config, choices);
 }
 
-// Sets the intervals of snapshots and evaluations.
-void set_intervals(TrainingPlan& plan) {
+// Sets what the window decides: intervals of snapshots and evaluations, and full precision.
+void set_window_options(TrainingPlan& plan) {
   plan.snapshot_every = std::max<Index>(1, plan.steps / kSnapshotCount);
   plan.evaluate_every = std::max<Index>(1, plan.steps / kEvaluationCount);
   plan.half = false;
@@ -97,9 +103,7 @@ std::vector<std::string> offered_tasks() {
 }
 
 TrainingSettings settings_for_task(const std::string& task) {
-  const fs::path file = preset_of_task(task);
-  const TrainingPlan plan = training_plan_from_json(
-      parse_json(read_file(file, limits::kMaxSmallFile), file.string()), file.string());
+  const TrainingPlan plan = preset_plan(task);
   TrainingSettings settings;
   settings.task = task;
   settings.name = unused_name(task);
@@ -113,14 +117,12 @@ TrainingPlan training_plan(const TrainingSettings& settings) {
       settings.name.starts_with('.')) {
     throw InputError("name: expected the name of a folder, found \"" + settings.name + "\"");
   }
-  const fs::path file = preset_of_task(settings.task);
-  TrainingPlan plan = training_plan_from_json(
-      parse_json(read_file(file, limits::kMaxSmallFile), file.string()), file.string());
+  TrainingPlan plan = preset_plan(settings.task);
   plan.folder = user_models_folder() / settings.name;
   plan.steps = settings.steps;
   plan.learning_rate = settings.learning_rate;
   plan.min_learning_rate = std::min(plan.min_learning_rate, plan.learning_rate);
-  set_intervals(plan);
+  set_window_options(plan);
   const bool reads_text = !task(plan.task).files.empty();
   if (reads_text) {
     plan.text = {settings.text.empty() ? home_folder() / "assets" / "texts" / "mill.txt"
@@ -162,7 +164,7 @@ std::vector<std::string> saved_trainings() {
 
 TrainingPlan saved_plan(const std::string& name) {
   TrainingPlan plan = stored_plan(user_models_folder() / name);
-  set_intervals(plan);
+  set_window_options(plan);
   return plan;
 }
 

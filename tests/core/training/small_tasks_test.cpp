@@ -39,7 +39,8 @@ TEST(SmallTasks, AreLearned) {
     SCOPED_TRACE(plan.task);
     const TrainingResult result = train(plan, {});
     EXPECT_GT(result.held_out.accuracy, accuracy);
-    EXPECT_TRUE(result.expected.starts_with("expected: " + task(plan.task).expected->description))
+    EXPECT_TRUE(
+        result.expected.starts_with("Expected map: " + task(plan.task).expected->description))
         << result.expected;
   }
   // A head has learned to find the digit after the letter's previous occurrence.
