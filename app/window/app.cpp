@@ -4,9 +4,6 @@
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <epoxy/gl.h>
-#if __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 #include <cmath>
@@ -55,14 +52,6 @@ bool reads_more_findings(const Session& current, const Session& requested) {
     return finding(needed.id).with_run && !view(requested.view.id).reads(needed.id) &&
            needed.id != Findings::reference.id;  // every run with B provides the reference
   });
-}
-
-// glibc gives threads arenas of their own, whose freed memory it does not return to the system:
-// with two arenas, a window took 586 MB after 1,500 random actions, with one 327 MB.
-void use_one_arena() {
-#ifdef M_ARENA_MAX
-  mallopt(M_ARENA_MAX, 1);
-#endif
 }
 
 }  // namespace
@@ -188,6 +177,7 @@ double App::next_timer() const {
     wait_at_most(speaker_drawn_at_ + 1 - (state_.seconds - state_.lesson.clock_start));
   if (ui_.hint_timer.wait > 0) wait_at_most(frame_start_ + ui_.hint_timer.wait - glfwGetTime());
   if (const auto due = autosave_.due()) wait_at_most(*due - glfwGetTime());
+  if (memory_trim_.due() >= 0) wait_at_most(memory_trim_.due() - glfwGetTime());
   if (const double due = tour_deadline(state_); due >= 0) wait_at_most(due - glfwGetTime());
   for (const Notice& notice : state_.notices) {
     if (!notice.error && !notice.until_act) wait_at_most(notice.until - glfwGetTime());
@@ -289,7 +279,10 @@ void App::run_once() {
   if (update_tasks(state_) || update_tour(state_, ImGui::IsMouseDown(ImGuiMouseButton_Left)))
     frames_left_ = kSettleFrames;
   panels_.steps->update(state_.step_pictures);
-  if (take_outcome() || input_.pending() || has_expired_notice) frames_left_ = kSettleFrames;
+  const bool has_outcome = take_outcome();
+  if (was_busy || has_outcome || has_task_status(state_)) memory_trim_.request(state_.seconds);
+  memory_trim_.trim_if_due(state_.seconds);
+  if (has_outcome || input_.pending() || has_expired_notice) frames_left_ = kSettleFrames;
   if (fade_.is_active()) frames_left_ = std::max(frames_left_, 1);
   if (panels_.picture.is_stale()) frames_left_ = std::max(frames_left_, 1);
   if (state_.run.busy_seconds > kLongRunSeconds) frames_left_ = std::max(frames_left_, 1);

@@ -12,6 +12,7 @@
 #include "app/window/input.h"
 #include "app/window/jobs/autosave.h"
 #include "app/window/main_window.h"
+#include "app/window/memory_trim.h"
 #include "app/window/platform.h"
 #include "app/window/screen.h"
 #include "app/window/speaker.h"
@@ -72,6 +73,7 @@ class App {
   std::shared_ptr<const Trace> trace_before_preview_;  // pins refer to this trace in previews
   Settings saved_;                                     // settings on disk
   Autosave autosave_;
+  MemoryTrim memory_trim_;
   ImFontAtlas atlas_;
   Ui ui_;
   std::future<void> font_loading_;  // font rasterisation, concurrent with creating the window

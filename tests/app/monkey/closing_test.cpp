@@ -50,7 +50,9 @@ class Closing : public ::testing::Test {
   void close_while_running(const char* work, const std::function<void(Rehearsal&)>& start_work,
                            const std::function<bool(Rehearsal&)>& is_running) {
     auto window = std::make_unique<Rehearsal>(options_, folder_.path());
-    window->rest(10);
+    ASSERT_TRUE(window->draw_until([&] {
+      return !window->is_running() && window->state().shown_session()->run.text == options_.text;
+    }));
     start_work(*window);
     EXPECT_TRUE(window->draw_until([&] { return is_running(*window); })) << work;
     window->linger(0.1);
