@@ -34,6 +34,7 @@ void add_commands(Command program) {
   add_statistics(program);
   add_pairs(program);
   add_cost(program);
+  add_experiment(program);
   add_window(program);
   add_manual(program);
 }

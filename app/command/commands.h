@@ -12,6 +12,7 @@ void add_commands(Command program);
 
 void add_attend(Command program);
 void add_cost(Command program);
+void add_experiment(Command program);
 void add_datastore(Command program);
 void add_calibrate(Command program);
 void add_evaluate(Command program);

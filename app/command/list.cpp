@@ -12,6 +12,7 @@
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
 #include "core/lesson/lesson.h"
+#include "core/study/study.h"
 #include "core/model/activation.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
@@ -229,6 +230,29 @@ void print_lessons(std::ostream& out) {
   }
 }
 
+Json experiments_json() {
+  Json list = Json::array();
+  for (const std::string& id : bundled_studies()) {
+    const Study study = find_study(id);
+    list.push_back({{"id", study.id},
+                    {"title", study.title},
+                    {"claim", study.claim},
+                    {"source", study.source},
+                    {"minutes", study.minutes}});
+  }
+  return list;
+}
+
+void print_experiments(std::ostream& out) {
+  out << "Experiments (attnscope experiment NAME -o FOLDER)\n\n";
+  for (const std::string& id : bundled_studies()) {
+    const Study study = find_study(id);
+    out << "  " << id << " - " << study.title << ", about " << brief(study.minutes, 2)
+        << " minutes\n";
+    print_wrapped(out, study.claim, 6);
+  }
+}
+
 struct ListOptions {
   std::string listing_id;
   bool as_json = false;
@@ -267,7 +291,8 @@ std::vector<Listing> listings() {
           encodings()),
       {"tasks", tasks_json, print_tasks},
       {"views", views_json, print_views},
-      {"lessons", lessons_json, print_lessons}};
+      {"lessons", lessons_json, print_lessons},
+      {"experiments", experiments_json, print_experiments}};
 }
 
 void run(const ListOptions& options) {
@@ -299,7 +324,7 @@ void add_list(Command program) {
     ids.push_back(entry.id);
   }
   Command command = program.subcommand(
-      "list", "List models, their components, attention variants, views and lessons");
+      "list", "List models, their components, attention variants, views, lessons and experiments");
   command.add("WHAT", options->listing_id, "Kind of entries to list: " + id_list + "; default: all")
       .one_of(ids);
   command.flag("--json", options->as_json, "Print JSON");

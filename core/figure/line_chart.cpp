@@ -6,6 +6,7 @@
 #include "core/figure/plain_text.h"
 #include "core/figure/render.h"
 #include "core/figure/ticks.h"
+#include "core/figure/wrap_text.h"
 
 namespace attnscope {
 namespace {
@@ -145,27 +146,6 @@ std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double 
     if (is_dash) pieces.back().push_back(points[i]);
   }
   return pieces;
-}
-
-// Wraps text into lines of at most this width.
-std::vector<std::string> wrap_text(const std::string& text, const TextMeasure& measure, double size,
-                                   double width) {
-  std::vector<std::string> lines;
-  std::string line;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    const std::string extended_line = line.empty() ? word : line + " " + word;
-    if (!line.empty() && measure.width(extended_line, size) > width) {
-      lines.push_back(line);
-      line = word;
-    } else {
-      line = extended_line;
-    }
-    begin = end + 1;
-  }
-  if (!line.empty()) lines.push_back(line);
-  return lines;
 }
 
 class Drawing {

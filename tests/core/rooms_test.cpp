@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 const std::vector<std::string> kRooms = {
     "base",     "tensor",    "text",       "autodiff", "figure", "part",
     "position", "attention", "input",      "trace",    "model",  "checkpoint",
-    "analysis", "training",  "experiment", "view",     "lesson"};
+    "analysis", "training",  "experiment", "view",     "lesson", "study"};
 
 std::ptrdiff_t height(const std::string& room) {
   const auto found = std::ranges::find(kRooms, room);

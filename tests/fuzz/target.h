@@ -48,6 +48,8 @@ Target plan_target();
 Target training_state_target();
 Target lesson_target();
 Target expected_pairs_target();
+Target study_target();
+Target study_rows_target();
 Target attend_target();
 Target own_tensors_target();
 Target input_file_target();

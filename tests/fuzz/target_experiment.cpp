@@ -8,6 +8,8 @@
 #include "core/base/strict_json.h"
 #include "core/experiment/expected_pairs.h"
 #include "core/lesson/lesson.h"
+#include "core/study/study_point.h"
+#include "core/study/study_result.h"
 #include "core/training/loss_log.h"
 #include "core/training/state.h"
 #include "core/training/train.h"
@@ -133,8 +135,34 @@ std::vector<std::string> pairs_seeds() {
     "others": 0.1, "found": 9}]})"};
 }
 
+void read_study(const std::string& input) {
+  for (const bool quick : {false, true}) {
+    check_points(study_from_json(parse_json(input, "f"), "f", quick), "f");
+  }
+  load_study(write_input_file("f.json", input));
+}
+
+std::vector<std::string> study_seeds() {
+  return files_below("assets/experiments", ".json", 8000);
+}
+
+// Rows that an earlier run stored.
+void read_study_rows(const std::string& input) {
+  rows_from_json(parse_json(input, "f"), "f");
+}
+
+std::vector<std::string> study_rows_seeds() {
+  return {R"([{"numbers": {"loss": 1.5, "step": 3}, "words": {"kind": "a"}}])", "[]"};
+}
+
 }  // namespace
 
+Target study_target() {
+  return {"study", Format::Json, read_study, study_seeds};
+}
+Target study_rows_target() {
+  return {"study_rows", Format::Json, read_study_rows, study_rows_seeds};
+}
 Target session_target() {
   return {"session", Format::Json, read_session, session_seeds};
 }

@@ -25,6 +25,8 @@ const std::vector<Target>& targets() {
                                         training_state_target(),
                                         lesson_target(),
                                         expected_pairs_target(),
+                                        study_target(),
+                                        study_rows_target(),
                                         attend_target(),
                                         own_tensors_target(),
                                         input_file_target(),

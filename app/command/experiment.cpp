@@ -1,0 +1,68 @@
+// attnscope experiment: checks a claim of an article by runs over one or two parameters.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/command/commands.h"
+#include "app/command/output.h"
+#include "app/command/text_progress.h"
+#include "core/base/error.h"
+#include "core/study/study_run.h"
+
+namespace attnscope::command {
+namespace {
+
+struct StudyOptions {
+  std::vector<std::string> experiments;
+  std::string folder;
+  bool quick = false, all = false;
+};
+
+void run(const StudyOptions& options) {
+  if (options.all == !options.experiments.empty()) {
+    throw InputError("experiment: expected names or files of experiments, or --all");
+  }
+  if (options.folder.empty()) throw InputError("experiment: expected a folder: -o FOLDER");
+  const std::vector<std::string> names = options.all ? bundled_studies() : options.experiments;
+  std::vector<Study> studies;
+  for (const std::string& name : names) studies.push_back(find_study(name, options.quick));
+  for (const Study& study : studies) {
+    constexpr std::size_t kSteps = 1000;
+    const auto print_step = print_progress(study.id);
+    const bool is_terminal = isatty(STDERR_FILENO) != 0;
+    const std::filesystem::path folder = studies.size() == 1
+                                             ? std::filesystem::path(options.folder)
+                                             : std::filesystem::path(options.folder) / study.id;
+    const StudyResult result = run_study(study, folder, [&](const StudyProgress& progress) {
+      if (is_terminal) print_step(static_cast<std::size_t>(progress.fraction * kSteps), kSteps);
+    });
+    for (const std::string& problem : result.problems) print_note(study.id + ": " + problem);
+    print(study.id + ": " + conclusion(study, result.rows) + "\n");
+    flush_output();
+  }
+}
+
+}  // namespace
+
+void add_experiment(Command program) {
+  Command command = program.subcommand(
+      "experiment",
+      "Check a claim of an article: runs over one or two parameters, then a curve, a table and a "
+      "sentence. Ctrl-C stops; the same command continues");
+  const auto options = std::make_shared<StudyOptions>();
+  command.add("experiments", options->experiments,
+              "Experiments: names of 'attnscope list experiments', or definitions (JSON)");
+  command.flag("--all", options->all, "All bundled experiments");
+  command.flag("--quick", options->quick,
+               "Fewer steps and values, as each definition says: a first look");
+  command.add("-o,--folder", options->folder,
+              "Folder for results.csv, figure.png, figure.svg, conclusion.txt and the trained "
+              "models; with several experiments, a folder in it for each");
+  command.action([options] { run(*options); });
+}
+
+}  // namespace attnscope::command
