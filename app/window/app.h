@@ -63,6 +63,9 @@ class App {
   void finish_run();
   std::string frame_times(const std::function<void(int)>& change, bool with_maximum = false);
   void measure_session();
+  // Milliseconds from a change of the text to the frame with its run, summarised.
+  std::string typing_times();
+  void measure_training();    // both with and without a training in the background
   double next_timer() const;  // seconds until the next deadline; negative: none
   void write_report();
   void close();

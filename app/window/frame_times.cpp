@@ -11,7 +11,9 @@
 #include <filesystem>
 
 #include "app/window/app.h"
+#include "app/window/dialogs/training_dialog.h"
 #include "app/window/files.h"
+#include "app/window/jobs/task_kinds.h"
 #include "core/tensor/npy.h"
 
 namespace attnscope::window {
@@ -117,6 +119,58 @@ std::string App::frame_times(const std::function<void(int)>& change, bool with_m
   return summary(std::move(milliseconds), with_maximum);
 }
 
+std::string App::typing_times() {
+  constexpr int kKeys = 40;
+  std::vector<double> milliseconds;
+  for (int n = 0; n < kKeys; ++n) {
+    state_.session.edit().run.text += static_cast<char>('a' + n % 26);
+    const auto start = std::chrono::steady_clock::now();
+    finish_run();
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    milliseconds.push_back(time.count());
+  }
+  return summary(std::move(milliseconds), true);
+}
+
+void App::measure_training() {
+  constexpr Index kEndlessSteps = 1000000;
+  TrainingDialog& dialog = state_.dialogs.training;
+  dialog.settings = settings_for_task("induction");
+  dialog.settings.steps = kEndlessSteps;
+  const auto measure = [&](const char* condition) {
+    state_.session = Session();
+    state_.session.edit().run.text = "Once upon a time ";
+    finish_run();
+    const std::string typing = typing_times();
+    const std::string frames =
+        frame_times([&](int n) { move_pointer(platform_.window(), n); }, true);
+    std::printf("%-18s %23s %23s\n", condition, frames.c_str(), typing.c_str());
+    std::fflush(stdout);
+  };
+  std::printf("%-18s %23s %23s (median, 99th percentile, maximum)\n", "", "pointer moves",
+              "typing");
+  measure("no training");
+  start_training(state_, false);
+  const double start = glfwGetTime();
+  while (dialog.curve.rows.empty()) {
+    if (!dialog.problem.empty()) throw WorkError("measuring: " + dialog.problem);
+    if (glfwGetTime() - start > kMaxWait) throw WorkError("measuring: a training does not start");
+    glfwWaitEventsTimeout(0.01);
+    update_tasks(state_);
+  }
+  const Index first_step = dialog.curve.rows.back().step;
+  const double first_second = glfwGetTime();
+  measure("during a training");
+  const double seconds = glfwGetTime() - first_second;
+  update_tasks(state_);
+  std::printf("steps per second meanwhile: %.1f\n",
+              static_cast<double>(dialog.curve.rows.back().step - first_step) / seconds);
+  dialog.task.reset();
+  measure("no training");
+  std::error_code ignored;
+  std::filesystem::remove_all(dialog.folder, ignored);
+}
+
 void App::measure_session() {
   finish_run();
   const ImVec2 size = ImGui::GetIO().DisplaySize;
@@ -178,6 +232,7 @@ void App::measure(bool session_only) {
   finish_run();
   std::printf("%-12s %15s %15s %15s\n", "map 4096²", frame_times(move).c_str(), "",
               frame_times(pan(kLargeMap)).c_str());
+  measure_training();
 }
 
 }  // namespace attnscope::window

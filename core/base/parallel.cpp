@@ -1,5 +1,10 @@
 #include "core/base/parallel.h"
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -13,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/background.h"
 #include "core/base/error.h"
 #include "core/base/processors.h"
 #include "core/base/stop.h"
@@ -50,6 +56,14 @@ std::atomic<int>& threads() {
 }
 
 thread_local bool in_loop = false;
+thread_local bool is_in_background = false;
+
+void lower_priority() {
+#ifdef __linux__
+  constexpr int kNiceness = 10;
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);
+#endif
+}
 
 void pause() {
 #if defined(__x86_64__)
@@ -131,6 +145,7 @@ class Loop {
 // Helper threads, used by one loop at a time.
 class Helpers {
  public:
+  explicit Helpers(bool in_background) : in_background_(in_background) {}
   ~Helpers() {
     is_ending_.store(true);
     announce();
@@ -178,6 +193,7 @@ class Helpers {
   }
 
   void help(int helper) {
+    if (in_background_) lower_priority();
     for (int last_round = 0; !is_ending_.load();) {
       wait_while(round_, last_round);
       last_round = round_.load(std::memory_order_acquire);
@@ -196,6 +212,7 @@ class Helpers {
     }
   }
 
+  const bool in_background_;
   std::mutex owner_;  // locked by the thread whose loop runs
   std::vector<std::thread> helpers_;
   std::atomic<int> round_{0};         // incremented for every loop
@@ -224,7 +241,8 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   const Index step = std::clamp((count + target - 1) / target, min_step, kMaxGrains * min_step);
   const Index ranges = (count + step - 1) / step;
   if (ranges > 1 && max_threads > 1 && !in_loop) {
-    static Helpers helpers;
+    static Helpers foreground(false), background(true);
+    Helpers& helpers = is_in_background ? background : foreground;
     const Index loop_threads = std::min<Index>(ranges, max_threads);
     Loop loop(body, count, step, ranges, loop_threads, current_stop());
     if (helpers.run(loop, static_cast<int>(loop_threads) - 1)) {
@@ -238,6 +256,11 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
     body(first, std::min(count, first + step));
   }
   check_stop();  // the last body may have returned early
+}
+
+void work_in_background() {
+  is_in_background = true;
+  lower_priority();
 }
 
 bool in_parallel_for() {

@@ -47,6 +47,9 @@ Findings findings_of_reference(const Findings& findings) {
   if (const auto lens = findings.get(Findings::reference_token_lens)) {
     result.set(Findings::token_lens, lens);
   }
+  if (const auto study = findings.get(Findings::reference_training)) {
+    result.set(Findings::training, study);
+  }
   return result;
 }
 
@@ -55,7 +58,8 @@ const std::vector<Finding>& findings() {
       lens_finding(),     token_lens_finding(), reference_finding(), heads_finding(),
       maps_finding(),     errors_finding(),     replaced_finding(),  written_finding(),
       rollouts_finding(), completion_finding(), exits_finding(),     exit_work_finding(),
-      contexts_finding(), block_finding(),      gradients_finding(), inverse_finding()};
+      contexts_finding(), block_finding(),      gradients_finding(), inverse_finding(),
+      training_finding()};
   return list;
 }
 

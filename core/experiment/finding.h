@@ -38,6 +38,7 @@ class TokenLens;
 struct ReplacedToken;    // core/experiment/replaced_token.h
 struct Rollouts;         // core/experiment/rollouts.h
 struct GeneratedTarget;  // core/experiment/generated_target.h
+struct TrainingStudy;    // core/experiment/training_study.h
 
 // Id of a finding and type T of its object; T is const except for live findings.
 template <class T>
@@ -66,6 +67,8 @@ class Findings {
   static constexpr FindingName<const BlockStudy> block{"block_vectors"};
   static constexpr FindingName<const GradientStudy> gradients{"gradients"};
   static constexpr FindingName<const InverseStudy> inverse{"inverse"};
+  static constexpr FindingName<const TrainingStudy> training{"training"};
+  static constexpr FindingName<const TrainingStudy> reference_training{"reference_training"};
 
   // Null if the finding is not computed (yet) or does not exist.
   template <class T>
@@ -179,5 +182,6 @@ Finding contexts_finding();
 Finding block_finding();
 Finding gradients_finding();
 Finding inverse_finding();
+Finding training_finding();
 
 }  // namespace attnscope

@@ -11,6 +11,7 @@
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/inputs.h"
 #include "core/experiment/notes.h"
+#include "core/experiment/training_study.h"
 #include "core/model/architecture.h"
 #include "core/model/memory_need.h"
 #include "core/model/weights.h"
@@ -338,6 +339,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
   run_forward(prepared_run, backend, spec, training, state_->progress.get(), state_->watch.get(),
               *trace);
   state_->begin_stage("collecting notes", 1);
+  record_training_step(spec.model, *trace);
   note_fallbacks(spec.backend, *trace);
   trace->untrained = model.untrained;
   for (std::string& note : notes_on_model(checkpoint->model, model)) {

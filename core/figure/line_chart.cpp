@@ -54,6 +54,9 @@ class Scale {
     max_ = maximum + margin;
   }
 
+  // Ends of a linear axis.
+  double least() const { return min_; }
+  double most() const { return max_; }
   double fraction(double value) const { return (transform(value) - min_) / (max_ - min_); }
 
   struct Ticks {
@@ -167,6 +170,8 @@ class Drawing {
     list_.height = chart.height;
     list_.background = theme.background;
   }
+
+  LineChartPlot plot() const { return {plot_, x_.least(), x_.most()}; }
 
   DisplayList draw() {
     draw_x_axis();
@@ -392,6 +397,10 @@ class Drawing {
 };
 
 }  // namespace
+
+LineChartPlot plot_of(const LineChart& chart, const TextMeasure& measure) {
+  return Drawing(chart, Theme::light(), measure).plot();
+}
 
 DisplayList draw(const LineChart& chart, const Theme& theme) {
   return draw(chart, theme, file_text_measure());

@@ -37,6 +37,13 @@ struct LineChart {
   std::string note{};           // text below the plot, wrapped
 };
 
+// Area of the curves in draw()'s picture, and the values of a linear x axis at its sides.
+struct LineChartPlot {
+  Box box;
+  double first_x = 0, last_x = 1;
+};
+LineChartPlot plot_of(const LineChart& chart, const TextMeasure& measure);
+
 DisplayList draw(const LineChart& chart, const Theme& theme);
 // Draws with another text measure, for example the screen's.
 DisplayList draw(const LineChart& chart, const Theme& theme, const TextMeasure& measure);

@@ -35,7 +35,7 @@ void draw_sums(Random& random, std::span<std::int32_t> inputs, std::span<std::in
 }  // namespace
 
 TaskInfo addition_task() {
-  return drawn_byte_task<draw_sums, 16>("addition", "sums of two numbers: 37+85=122");
+  return drawn_byte_task<draw_sums, 16>("addition", "Addition", "sums of two numbers: 37+85=122");
 }
 
 }  // namespace attnscope

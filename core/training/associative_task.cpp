@@ -33,8 +33,9 @@ void draw_associations(Random& random, std::span<std::int32_t> inputs,
 TaskInfo associative_task() {
   ExpectedMap expected = induction_map();
   expected.description = "the digits after earlier occurrences of the letter";
-  return drawn_byte_task<draw_associations, 8>(
-      "associative", "the digit that a letter had before: b3k7b3", std::move(expected));
+  return drawn_byte_task<draw_associations, 8>("associative", "Associative recall",
+                                               "the digit that a letter had before: b3k7b3",
+                                               std::move(expected));
 }
 
 }  // namespace attnscope

@@ -51,7 +51,7 @@ ExpectedKeys bracket_keys(const Batch& batch) {
 
 TaskInfo brackets_task() {
   return drawn_byte_task<draw_brackets, 8>(
-      "brackets", "closing brackets of four nested kinds: ([]{<>",
+      "brackets", "Brackets", "closing brackets of four nested kinds: ([]{<>",
       ExpectedMap{"the bracket that the next token closes", AttentionKind::Self, bracket_keys});
 }
 

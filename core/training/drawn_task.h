@@ -23,9 +23,10 @@ void check_drawn_bytes(const TrainingPlan& plan, Index min_length);
 
 // A task on sequences of at least min_length bytes, which `draw` (DrawnSequences::Draw) generates.
 template <auto draw, Index min_length>
-TaskInfo drawn_byte_task(std::string id, std::string summary,
+TaskInfo drawn_byte_task(std::string id, std::string label, std::string summary,
                          std::optional<ExpectedMap> expected = std::nullopt) {
   return {.id = std::move(id),
+          .label = std::move(label),
           .summary = std::move(summary),
           .files = "",
           .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, min_length); },

@@ -106,9 +106,11 @@ std::unique_ptr<Task> make_image(const TrainingPlan& plan) {
 
 TaskInfo image_task() {
   return {.id = "image",
+          .label = "Digits and images",
           .summary = "next-pixel prediction on images",
           .input = "image",
           .files = "images, folders of images, or tables (CSV),",
+          .bundled_file = "data/digits-8x8.csv.gz",
           .length = pixel_count,
           .check = check_image,
           .make = make_image};

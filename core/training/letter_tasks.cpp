@@ -97,8 +97,10 @@ void check_letters(const TrainingPlan& plan) {
 }
 
 template <Rearrangement rearrange>
-TaskInfo letters_task(std::string id, std::string summary, ExpectedMap expected) {
+TaskInfo letters_task(std::string id, std::string label, std::string summary,
+                      ExpectedMap expected) {
   return {.id = std::move(id),
+          .label = std::move(label),
           .summary = std::move(summary),
           .reads = Reads::SourceAndTarget,
           .files = "",
@@ -128,13 +130,13 @@ ExpectedMap letters_map(std::string description, Position position) {
 
 TaskInfo copy_task() {
   return letters_task<copied>(
-      "copy", "random letters to copy from source to target",
+      "copy", "Copy", "random letters to copy from source to target",
       letters_map("the source letter at the same position",
                   [](const Batch&, Index i, Index j, Index) { return i == j; }));
 }
 
 TaskInfo reverse_task() {
-  return letters_task<reversed>("reverse", "random letters to reverse",
+  return letters_task<reversed>("reverse", "Reverse", "random letters to reverse",
                                 letters_map("the source letter at the same distance from the end",
                                             [](const Batch&, Index i, Index j, Index length) {
                                               return i + j == length - 1;
@@ -142,7 +144,7 @@ TaskInfo reverse_task() {
 }
 
 TaskInfo sort_task() {
-  return letters_task<sorted>("sort", "random letters to sort by the alphabet",
+  return letters_task<sorted>("sort", "Sort", "random letters to sort by the alphabet",
                               letters_map("the source letters that equal the next letter",
                                           [](const Batch& batch, Index i, Index j, Index) {
                                             return batch.source[j] == batch.targets[i];

@@ -186,12 +186,16 @@ void LossLog::add_score(const Score& score, const ExpectedMatch& expected) {
   rows_.back().expected = expected;
 }
 
-void LossLog::save() const {
+void LossLog::save_rows() const {
   std::string text = std::string(kHeader) + std::string(kMoreColumns);
   for (const std::string& layer : layers_) text += std::string(kLayerColumn) + layer;
   text += '\n';
   for (const LossRow& row : rows_) text += to_line(row, layers_.size());
   write_file(folder_ / "loss.csv", text);
+}
+
+void LossLog::save() const {
+  save_rows();
   const std::string title = "Training of " + folder_.filename().string();
   constexpr double kScale = 2;  // pixels per unit, for high-resolution screens
   write_picture(folder_ / "loss.png", loss_picture(rows_, title, Theme::light()), kScale,

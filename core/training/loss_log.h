@@ -29,7 +29,7 @@ const LossRow* found_row(const std::vector<LossRow>& rows);
 // attention: 8.4%). Found at step 220." The newest measured row counts.
 std::string describe_match(const std::string& description, const std::vector<LossRow>& rows);
 
-// Rows stay in memory; save() rewrites both files.
+// Rows stay in memory; saving rewrites the files.
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -45,6 +45,7 @@ class LossLog {
   const std::vector<std::string>& layers() const { return layers_; }
   const std::vector<LossRow>& rows() const { return rows_; }
   void save() const;
+  void save_rows() const;  // loss.csv only
 
  private:
   std::filesystem::path folder_;

@@ -103,9 +103,11 @@ std::unique_ptr<Task> make_masked(const TrainingPlan& plan) {
 
 TaskInfo masked_task() {
   return {.id = "masked",
+          .label = "Hidden words",
           .summary = "masked-token prediction on text files",
           .masks_tokens = true,
           .files = "text files",
+          .bundled_file = "texts/mill.txt",
           .check = check_masked,
           .make = make_masked};
 }

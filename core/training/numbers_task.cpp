@@ -130,6 +130,7 @@ void check_numbers(const TrainingPlan& plan) {
 
 TaskInfo numbers_task() {
   return {.id = "numbers",
+          .label = "Numbers to words",
           .summary = "numbers in German words: 24 is vierundzwanzig",
           .reads = Reads::SourceAndTarget,
           .files = "",

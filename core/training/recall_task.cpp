@@ -49,7 +49,7 @@ ExpectedKeys recall_keys(const Batch& batch) {
 
 TaskInfo recall_task() {
   return drawn_byte_task<draw_recalls, 16>(
-      "recall", "recall of a letter after a delay: !k4071?k",
+      "recall", "Delayed recall", "recall of a letter after a delay: !k4071?k",
       ExpectedMap{"the letter after the last \"!\"", AttentionKind::Self, recall_keys});
 }
 

@@ -51,6 +51,7 @@ void draw_repeated_letters(Random& random, std::span<std::int32_t> inputs,
 
 TaskInfo repeat_task() {
   return {.id = "repeat",
+          .label = "Repeated tokens",
           .summary = "random token sequences that repeat themselves",
           .files = "",
           .check = check_repeat,
@@ -60,7 +61,8 @@ TaskInfo repeat_task() {
 
 TaskInfo induction_task() {
   return drawn_byte_task<draw_repeated_letters, kMinRepeatedLength>(
-      "induction", "random orders of letters that repeat themselves: kqbkqbkq", induction_map());
+      "induction", "Induction", "random orders of letters that repeat themselves: kqbkqbkq",
+      induction_map());
 }
 
 }  // namespace attnscope

@@ -71,6 +71,7 @@ void check_steering(const TrainingPlan& plan) {
 
 TaskInfo steering_task() {
   return {.id = "steering",
+          .label = "Steering",
           .summary = "steered walks in the plane: continuous actions, with returns to go",
           .reads = Reads::Trajectories,
           .has_continuous_actions = true,

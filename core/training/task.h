@@ -52,6 +52,7 @@ class TextualTask : public Task {
 
 struct TaskInfo {
   std::string id;
+  std::string label;    // name in the window: "Associative recall"
   std::string summary;  // objective, for help texts
   // Input of compatible models.
   Reads reads = Reads::Tokens;
@@ -59,6 +60,7 @@ struct TaskInfo {
   bool masks_tokens = false;            // the model predicts masked tokens and need not be causal
   bool has_continuous_actions = false;  // the model predicts continuous actions
   std::string files;                    // required contents of the plan's `text`, e.g. "text files"
+  std::string bundled_file{};           // in assets/: the window trains on it by default
   // Tokens per sequence; null: the plan determines their number.
   std::function<Index(const TrainingPlan&)> length{};
   void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an incompatible plan

@@ -99,8 +99,10 @@ std::unique_ptr<Task> make_text(const TrainingPlan& plan) {
 
 TaskInfo text_task() {
   return {.id = "text",
+          .label = "Own text file",
           .summary = "next-token prediction on text files",
           .files = "text files",
+          .bundled_file = "texts/mill.txt",
           .check = check_text,
           .make = make_text};
 }

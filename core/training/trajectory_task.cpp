@@ -55,6 +55,7 @@ void check_trajectory(const TrainingPlan& plan) {
 
 TaskInfo trajectory_task() {
   return {.id = "trajectory",
+          .label = "Shortest path",
           .summary = "random walks on a grid, with returns to go",
           .reads = Reads::Trajectories,
           .files = "",

@@ -21,7 +21,7 @@ const std::vector<View>& views() {
       span_view(), steps_view(), depth_view(),
       memory_view(), gates_view(), retrieval_view(),
       alignment_view(), trajectory_view(), image_view(),
-      intervene_view(), architecture_view(), block_view()};
+      intervene_view(), architecture_view(), block_view(), train_view()};
   // clang-format on
   return list;
 }

@@ -30,5 +30,6 @@ View retrieval_view();
 View architecture_view();
 View block_view();
 View flow_view();
+View train_view();
 
 }  // namespace attnscope

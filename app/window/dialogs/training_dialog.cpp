@@ -5,19 +5,20 @@
 
 #include "app/window/dialogs/dialog_parts.h"
 #include "app/window/dialogs/dialogs.h"
-#include "app/window/dialogs/training_charts.h"
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/model_selection.h"
 #include "app/window/widgets/painter.h"
 #include "app/window/widgets/selection.h"
 #include "app/window/widgets/text_field.h"
 #include "core/attention/variant.h"
+#include "core/base/background.h"
 #include "core/base/error.h"
 #include "core/base/home.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/residual_connection.h"
 #include "core/position/encoding.h"
+#include "core/training/learning_figure.h"
 #include "core/training/state.h"
 #include "core/training/task.h"
 
@@ -90,12 +91,18 @@ void draw_trainings(Ui& ui, TrainingDialog& dialog) {
   hint(ui, "A new training, or a saved one to continue.");
 }
 
+std::string task_label(const std::string& id) {
+  return id.empty() ? "" : task(id).label;
+}
+
 void draw_tasks(Ui& ui, TrainingDialog& dialog) {
   field_label(ui, "Task");
-  constexpr float kSummaryOffset = 110;
-  if (begin_combo(ui, "##task", dialog.settings.task, ImGuiComboFlags_HeightLargest)) {
+  constexpr float kSummaryOffset = 150;
+  if (begin_combo(ui, "##task", task_label(dialog.settings.task), ImGuiComboFlags_HeightLargest)) {
     for (const std::string& id : offered_tasks()) {
-      if (list_row(ui, id, id == dialog.settings.task, true, {task(id).summary, kSummaryOffset})) {
+      const TaskInfo& info = task(id);
+      if (list_row(ui, info.label, id == dialog.settings.task, true,
+                   {info.summary, kSummaryOffset})) {
         report_problem(dialog, [&] { select_new(dialog, id); });
       }
       mark(ui, "training.task." + id);
@@ -135,7 +142,7 @@ void draw_text_file(Ui& ui, State& state, TrainingDialog& dialog) {
   ImGui::TextUnformatted("File");
   ImGui::SameLine(ui.px(kLabelColumn));
   ImGui::SetNextItemWidth(-ui.px(92));
-  text_field(ui, dialog.settings.text, "training.text", "bundled text");
+  text_field(ui, dialog.settings.text, "training.text", "bundled example");
   hint(ui, "Training data: " + files + ". A tenth is held out.");
   ImGui::SameLine();
   if (button(ui, "Browse…", "training.browse", false, -1)) {
@@ -191,6 +198,7 @@ void start_rate_search(TrainingDialog& dialog) {
     dialog.rates = {};
     dialog.rate_task =
         std::make_unique<BackgroundTask<RateSearch>>([plan](BackgroundTask<RateSearch>& task) {
+          work_in_background();
           const RateSearchSettings settings;
           return find_learning_rate(plan, settings, [&](const RateSearch& search) {
             task.publish(search, static_cast<double>(search.points.size()) /
@@ -267,8 +275,9 @@ void draw_settings(Ui& ui, State& state, TrainingDialog& dialog) {
   ImGui::BeginDisabled(dialog.task != nullptr);
   draw_trainings(ui, dialog);
   if (dialog.is_saved) {
-    faint(ui, "Task " + dialog.settings.task + ", " + std::to_string(dialog.settings.steps) +
-                  " steps, learning rate " + brief(dialog.settings.learning_rate) + ".");
+    faint(ui, "Task " + task_label(dialog.settings.task) + ", " +
+                  std::to_string(dialog.settings.steps) + " steps, learning rate " +
+                  brief(dialog.settings.learning_rate) + ".");
   } else {
     draw_new_settings(ui, state, dialog);
     draw_rate_button(ui, dialog);
@@ -279,7 +288,7 @@ void draw_settings(Ui& ui, State& state, TrainingDialog& dialog) {
 }
 
 // Text below the charts: the expected map, and the newest rise of the loss.
-void draw_findings(Ui& ui, const TrainingCurve& curve) {
+void draw_findings(Ui& ui, const LearningCurve& curve) {
   if (!curve.expected.empty()) {
     paragraph(ui, on_screen(describe_match(curve.expected, curve.rows)));
     mark(ui, "training.expected");
@@ -289,8 +298,12 @@ void draw_findings(Ui& ui, const TrainingCurve& curve) {
   }
 }
 
-void paint_chart(Ui& ui, TrainingDialog& dialog, Painter& painter, DisplayList chart, ImVec2 at) {
-  dialog.pictures.push_back(std::move(chart));
+void paint_chart(Ui& ui, TrainingDialog& dialog, Painter& painter, LineChart chart, const Box& box,
+                 ImVec2 origin) {
+  chart.width = box.width;
+  chart.height = box.height;
+  const ImVec2 at{origin.x + ui.px(box.x), origin.y + ui.px(box.y)};
+  dialog.pictures.push_back(draw(chart, ui.look->theme()));
   painter.paint(dialog.pictures.back(), *ImGui::GetWindowDrawList(), at, ui.scale, ui.fonts);
 }
 
@@ -315,23 +328,20 @@ void draw_charts(Ui& ui, TrainingDialog& dialog, Painter& painter) {
   if (draw_too_small_result(ui, origin, size)) return;
   const double width = static_cast<double>(size.x) / ui.scale;
   const double height = static_cast<double>(size.y) / ui.scale;
-  const Theme& theme = ui.look->theme();
   if (shows_rates) {
     if (dialog.rates.points.size() < 2) return;
     LineChart chart = rate_line_chart(dialog.rates);
-    chart.width = width;
-    chart.height = height;
-    paint_chart(ui, dialog, painter, draw(chart, theme), origin);
+    chart.title = "Loss by learning rate";
+    paint_chart(ui, dialog, painter, std::move(chart), {0, 0, width, height}, origin);
     faint(ui, "Trained on a fresh model, which is not kept. Start trains with the chosen rate.");
     return;
   }
   const double top = kLossShare * height, half = width / 2;
-  paint_chart(ui, dialog, painter, loss_chart(dialog.curve, width, top, theme), origin);
-  const float y = origin.y + ui.px(top);
-  paint_chart(ui, dialog, painter, accuracy_chart(dialog.curve, half, height - top, theme),
-              {origin.x, y});
-  paint_chart(ui, dialog, painter, gradient_chart(dialog.curve, half, height - top, theme),
-              {origin.x + ui.px(half), y});
+  const Box rest{0, top, half, height - top};
+  paint_chart(ui, dialog, painter, loss_chart(dialog.curve), {0, 0, width, top}, origin);
+  paint_chart(ui, dialog, painter, score_chart(dialog.curve), rest, origin);
+  paint_chart(ui, dialog, painter, gradient_chart(dialog.curve), {half, rest.y, half, rest.height},
+              origin);
   draw_findings(ui, dialog.curve);
 }
 
@@ -367,9 +377,9 @@ void start_training(State& state, bool single_step) {
     if (const auto& expected = task(plan.task).expected) {
       dialog.curve.expected = expected->description;
     }
-    dialog.task = std::make_unique<BackgroundTask<TrainingCurve>>(
+    dialog.task = std::make_unique<BackgroundTask<LearningCurve>>(
         [plan, curve = dialog.curve, single_step,
-         controls = dialog.controls](BackgroundTask<TrainingCurve>& task) {
+         controls = dialog.controls](BackgroundTask<LearningCurve>& task) {
           return run_training(plan, curve, single_step, controls, task);
         });
   });

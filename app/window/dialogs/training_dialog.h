@@ -22,8 +22,8 @@ struct TrainingDialog {
   bool is_saved = false;           // Start continues the saved training `settings.name`
   std::string folder;              // of the newest training
   bool is_followed = false;        // the window has selected the newest training's model
-  std::unique_ptr<BackgroundTask<TrainingCurve>> task;  // running training; null: none
-  TrainingCurve curve;                                  // of the newest training
+  std::unique_ptr<BackgroundTask<LearningCurve>> task;  // running training; null: none
+  LearningCurve curve;                                  // of the newest training
   std::shared_ptr<TrainingControls> controls = std::make_shared<TrainingControls>();
   std::unique_ptr<BackgroundTask<RateSearch>> rate_task;  // running search; null: none
   RateSearch rates;                                       // shown instead of the loss if not empty

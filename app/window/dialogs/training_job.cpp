@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/attention/variant.h"
+#include "core/base/background.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
@@ -123,9 +124,9 @@ TrainingPlan training_plan(const TrainingSettings& settings) {
   plan.learning_rate = settings.learning_rate;
   plan.min_learning_rate = std::min(plan.min_learning_rate, plan.learning_rate);
   set_window_options(plan);
-  const bool reads_text = !task(plan.task).files.empty();
-  if (reads_text) {
-    plan.text = {settings.text.empty() ? home_folder() / "assets" / "texts" / "mill.txt"
+  const TaskInfo& info = task(plan.task);
+  if (!info.files.empty()) {
+    plan.text = {settings.text.empty() ? home_folder() / "assets" / info.bundled_file
                                        : fs::path(settings.text)};
     constexpr double kHeldOutShare = 0.1;
     plan.held_out_share = kHeldOutShare;
@@ -168,21 +169,15 @@ TrainingPlan saved_plan(const std::string& name) {
   return plan;
 }
 
-TrainingCurve saved_curve(const TrainingPlan& plan) {
-  LossLog log(plan.folder);
-  log.load_steps(plan.steps);
-  TrainingCurve curve;
-  curve.steps = plan.steps;
-  curve.rows = log.rows();
-  curve.layers = log.layers();
-  if (const auto& expected = task(plan.task).expected) curve.expected = expected->description;
-  return curve;
+LearningCurve saved_curve(const TrainingPlan& plan) {
+  return read_learning_curve(plan.folder, plan.task, plan.steps);
 }
 
-TrainingCurve run_training(const TrainingPlan& plan, TrainingCurve curve, bool single_step,
+LearningCurve run_training(const TrainingPlan& plan, LearningCurve curve, bool single_step,
                            std::shared_ptr<TrainingControls> controls,
-                           BackgroundTask<TrainingCurve>& task) {
+                           BackgroundTask<LearningCurve>& task) {
   using Clock = std::chrono::steady_clock;
+  work_in_background();
   Publication publication(plan.folder.string());
   Clock::time_point next_publication{};
   const auto share = [&](Index step) {
@@ -198,6 +193,7 @@ TrainingCurve run_training(const TrainingPlan& plan, TrainingCurve curve, bool s
                                  std::chrono::duration<double>(kPublishInterval));
     curve.rows = progress.log->rows();
     curve.layers = progress.log->layers();
+    progress.log->save_rows();  // the view Training reads them with the published model
     publication.set(progress.snapshot());
     task.publish(curve, share(progress.step));
   };
@@ -205,12 +201,12 @@ TrainingCurve run_training(const TrainingPlan& plan, TrainingCurve curve, bool s
     train(plan, watch, {}, std::move(controls));
   } catch (const Stopped&) {
     // The files contain the steps after the last publication.
-    TrainingCurve saved = saved_curve(plan);
+    LearningCurve saved = saved_curve(plan);
     saved.rises = std::move(curve.rises);
     if (!saved.rows.empty()) task.publish(saved, share(saved.rows.back().step));
     throw;
   }
-  TrainingCurve complete = saved_curve(plan);
+  LearningCurve complete = saved_curve(plan);
   complete.rises = std::move(curve.rises);
   return complete;
 }

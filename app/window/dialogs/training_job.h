@@ -7,7 +7,7 @@
 
 #include "app/window/jobs/background_task.h"
 #include "core/part/info.h"
-#include "core/training/loss_log.h"
+#include "core/training/learning_curve.h"
 
 namespace attnscope::window {
 
@@ -20,19 +20,6 @@ struct TrainingSettings {
   std::string architecture, variant, encoding, residual_connection;  // ids
   Index steps = 0;                                                   // of the whole training
   double learning_rate = 0;                                          // its peak
-};
-
-// Result of a training so far.
-struct TrainingCurve {
-  Index steps = 0;  // of the whole training
-  std::vector<LossRow> rows;
-  std::vector<std::string> layers;  // LossLog::layers()
-  std::string expected;             // description of the task's expected map; empty: none
-  struct Rise {
-    Index step = 0;
-    std::string text;
-  };
-  std::vector<Rise> rises;  // of the loss, in this session
 };
 
 // Tasks with a preset that trains within a minute.
@@ -49,11 +36,11 @@ std::vector<std::string> saved_trainings();
 // Plan of a saved training. Throws InputError if its files are broken.
 TrainingPlan saved_plan(const std::string& name);
 // Curve of a training in its folder; empty if there is none. Throws InputError.
-TrainingCurve saved_curve(const TrainingPlan& plan);
+LearningCurve saved_curve(const TrainingPlan& plan);
 
 // Trains, and publishes the model under its folder's name twice a second.
-TrainingCurve run_training(const TrainingPlan& plan, TrainingCurve curve, bool single_step,
+LearningCurve run_training(const TrainingPlan& plan, LearningCurve curve, bool single_step,
                            std::shared_ptr<TrainingControls> controls,
-                           BackgroundTask<TrainingCurve>& task);
+                           BackgroundTask<LearningCurve>& task);
 
 }  // namespace attnscope::window

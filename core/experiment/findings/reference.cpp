@@ -21,6 +21,9 @@ Finding reference_finding() {
                 if (const auto lens = reference.findings.get(Findings::token_lens)) {
                   results.set(Findings::reference_token_lens, lens);
                 }
+                if (const auto study = reference.findings.get(Findings::training)) {
+                  results.set(Findings::reference_training, study);
+                }
               }};
 }
 

@@ -70,6 +70,7 @@ std::vector<std::string> arguments_for(const View& view, const std::string& mode
   if (view.id == "retrieval") {
     return {"--model", "twin-rope", "--text", "the cat sat", "--retrieval", "knn,store=lighthouse"};
   }
+  if (view.id == "train") return {"--model", "induction-letters", "--text", "kqbkqb"};
   std::vector<std::string> arguments{"--model", model, "--text", "the cat sat"};
   const std::map<std::string, std::vector<std::string>> extra{
       {"compare", {"--compare-position", "alibi"}},

@@ -172,6 +172,12 @@ TEST_F(PresentationViewsTest, LabelsAreLegibleInTheLastRow) {
   testing::ViewRun walk(testing::trajectory_session(folder.path()));
   expect_legible(walk.trace(), walk.session(), "walk",
                  [&](const Session& session) { return walk.findings(session); });
+  Session trained_session;
+  trained_session.run.model = "induction-letters";
+  trained_session.run.text = "kqbkqb";
+  testing::ViewRun trained(trained_session);
+  expect_legible(trained.trace(), trained.session(), "trained",
+                 [&](const Session& session) { return trained.findings(session); });
   for (const View& v : views()) {
     EXPECT_TRUE(drawn_.contains(v.id)) << v.id;
   }
