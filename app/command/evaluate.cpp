@@ -46,7 +46,7 @@ struct EvaluateOptions {
   bool by_length = false, returns = false;
   std::string lengths;                // list of window lengths; empty: one length
   std::vector<std::string> compared;  // further models by length
-  std::string output, retrieval;
+  std::string output, retrieval, device;
   ChoiceOptions choices;
   PictureSizeOptions size;
 };
@@ -92,24 +92,35 @@ std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
   return text;
 }
 
-EvaluationOptions settings_of(const EvaluateOptions& options) {
-  EvaluationOptions settings{.length = options.length};
-  if (options.exits) settings.exit = options.exit;
-  return settings;
-}
+// Settings of an evaluation, with the retrieval and the device that the options name.
+class Settings {
+ public:
+  Settings(const EvaluateOptions& options, const ModelConfig& config) {
+    values_.length = options.length;
+    if (options.exits) values_.exit = options.exit;
+    if (!options.retrieval.empty()) {
+      const RetrievalChoice choice = retrieval_from_text(options.retrieval);
+      retrieval_.emplace(choice, model_store()->contexts(choice.store), config);
+      values_.retrieval = &*retrieval_;
+    }
+    if (options.device.empty()) return;
+    provider_ = backends();
+    values_.backend = &require_backend(provider_, backend_choice(options.device));
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+  const EvaluationOptions& values() const { return values_; }
 
-std::optional<Retrieval> load_retrieval(const EvaluateOptions& options, const ModelConfig& config) {
-  if (options.retrieval.empty()) return std::nullopt;
-  const RetrievalChoice choice = retrieval_from_text(options.retrieval);
-  return Retrieval(choice, model_store()->contexts(choice.store), config);
-}
+ private:
+  EvaluationOptions values_;
+  std::optional<Retrieval> retrieval_;
+  BackendProvider provider_;
+};
 
 void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   NgramModel ngram(options.ngram_order);
   for (const std::string& file : options.ngram_text) ngram.learn(read_file(file));
-  EvaluationOptions settings = settings_of(options);
-  const std::optional<Retrieval> retrieval = load_retrieval(options, checkpoint.model.config);
-  settings.retrieval = retrieval ? &*retrieval : nullptr;
+  const Settings settings(options, checkpoint.model.config);
   Evaluation all;
   double ngram_bits = 0;
   const auto print = [&](const std::string& name, const Evaluation& result, double baseline) {
@@ -122,7 +133,7 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
   for (const std::string& file : options.files) {
     const Evaluation result = [&] {
       const ProgressLine line("reading " + file);
-      return evaluate_file(checkpoint, file, settings);
+      return evaluate_file(checkpoint, file, settings.values());
     }();
     const double baseline = options.ngram_text.empty() ? 0 : ngram.bits_per_byte(read_file(file));
     print(file, result, baseline);
@@ -157,8 +168,9 @@ void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options)
 TallyByLength tally_by_length(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   const ProgressLine line("evaluating " + checkpoint.name);
   TallyByLength tallies;
+  const Settings settings(options, checkpoint.model.config);
   for (const std::string& file : options.files) {
-    add(tallies, evaluate_file(checkpoint, file, settings_of(options)).by_length);
+    add(tallies, evaluate_file(checkpoint, file, settings.values()).by_length);
   }
   if (!options.task.empty()) {
     add(tallies, generated_task(checkpoint, options.task)->tally_by_length(checkpoint));
@@ -232,10 +244,11 @@ void evaluate_by_window(const Checkpoints& checkpoints, const EvaluateOptions& o
   std::vector<std::string> texts;
   for (const std::string& file : options.files) texts.push_back(read_file(file));
   constexpr std::size_t kSteps = 1000;
+  const Settings settings(options, checkpoints.front()->model.config);
   const auto print_step = print_progress("evaluating");
   const LengthCurves curves =
-      evaluate_lengths(checkpoints, texts, lengths_from_text(options.lengths),
-                       settings_of(options).exit, [&](const LengthCurves&, double fraction) {
+      evaluate_lengths(checkpoints, texts, lengths_from_text(options.lengths), settings.values(),
+                       [&](const LengthCurves&, double fraction) {
                          print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
                        });
   {
@@ -341,8 +354,15 @@ void check_options(const EvaluateOptions& options) {
         "--lengths: expected text files, without --length, --by-length, --task, --repeat, --pairs "
         "and --ngram-text");
   }
-  if (!options.retrieval.empty() && (options.files.empty() || has_curves)) {
+  if (!options.retrieval.empty() && (options.files.empty() || (has_curves && !by_window))) {
     throw InputError("--retrieval: expected text files to evaluate on, found none");
+  }
+  if (!options.retrieval.empty() && !options.compared.empty()) {
+    throw InputError(
+        "--retrieval: expected one model, whose states the store contains, found --compare-model");
+  }
+  if (!options.device.empty() && options.files.empty()) {
+    throw InputError("--device: expected files to evaluate on, found none");
   }
 }
 
@@ -399,6 +419,8 @@ void add_evaluate(Command program) {
   command.add("--retrieval", options->retrieval,
               "Retrieval augmentation of texts: knn,store=FILE,k=8,lambda=0.25,temperature=1 or "
               "spalm,store=FILE,k=8");
+  command.add("--device,--backend", options->device,
+              "Device that evaluates files: auto, cpu or gpu; default: cpu");
   command.add("--lengths", options->lengths,
               "Evaluate text files with windows of several lengths: FIRST..LAST in powers of two, "
               "or a list: 64,128,256. Reports bits per byte by length, also beyond the length of "

@@ -1,6 +1,7 @@
 // attnscope train: trains a model from a preset, a plan or options.
 #include "core/training/train.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -31,6 +32,7 @@
 #include "core/tensor/storage.h"
 #include "core/training/loss_rise.h"
 #include "core/training/rate_search.h"
+#include "core/training/stages.h"
 #include "core/training/task.h"
 
 namespace attnscope::command {
@@ -95,6 +97,11 @@ constexpr Setting kSettings[] = {
      "Layers with weights of their own; the others share them. 0: all"},
     {"--tied-output", "/model/tied_output", "Tie the output layer to the embedding: true or false"},
     {"--dropout", "/model/dropout", "Dropout probability in training"},
+    {"--auxiliary-layers", "/model/auxiliary/layers",
+     "Train the prediction of every layer, earlier layers for a part of the training (Al-Rfou et "
+     "al., 2018): true or false"},
+    {"--auxiliary-targets", "/model/auxiliary/future",
+     "Number of further tokens to predict, each with weight 1/2 (Al-Rfou et al., 2018)"},
     {"--contrastive", "/model/input/contrastive",
      "Weight of the contrastive loss of global tokens (preset etc); 0: none"},
 };
@@ -102,7 +109,7 @@ constexpr Setting kSettings[] = {
 struct TrainOptions {
   std::string preset, from;
   fs::path plan_file, folder;
-  std::vector<std::string> text, held_out, train_only, groups;
+  std::vector<std::string> text, held_out, train_only, groups, stages;
   std::string retrieval;
   std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
   std::string softmax;
@@ -203,6 +210,24 @@ void apply_choices(const TrainOptions& options, const Structure& structure, Json
   plan["model"] = to_json(config);
 }
 
+// Sets the stages, and the number of steps unless an option sets it.
+void set_stages(const TrainOptions& options, Json& plan) {
+  if (options.stages.empty()) return;
+  Json stages = Json::array();
+  std::vector<TrainingStage> all;
+  for (const std::string& text : options.stages) {
+    for (const TrainingStage& stage : stages_from_text(text, "--stage")) {
+      all.push_back(stage);
+      stages.push_back(to_json(stage));
+    }
+  }
+  plan["stages"] = stages;
+  const auto steps = std::ranges::find(kSettings, std::string_view("/steps"), &Setting::pointer);
+  if (options.values[static_cast<std::size_t>(steps - std::begin(kSettings))].empty()) {
+    plan["steps"] = step_count(all);
+  }
+}
+
 TrainingPlan make_plan(const TrainOptions& options) {
   Json plan = read_plan(options);
   set_start(options, plan);
@@ -215,6 +240,7 @@ TrainingPlan make_plan(const TrainOptions& options) {
   }
   if (!options.text.empty()) plan["text"] = options.text;
   if (!options.held_out.empty()) plan["held_out"] = options.held_out;
+  set_stages(options, plan);
   if (!options.train_only.empty()) plan["train_only"] = options.train_only;
   if (!options.retrieval.empty())
     plan["retrieval"] = to_json(retrieval_from_text(options.retrieval));
@@ -370,6 +396,12 @@ void add_train(Command program) {
       .add("--group", options->groups,
            "Variant or encoding of some layers and heads: "
            "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Repeatable")
+      .one_each();
+  command
+      .add("--stage", options->stages,
+           "Stage of the training, \"steps=200,sequence=32,window=4,rate=0.5\": its steps, the "
+           "maximum of sequences and windows in tokens, and a factor of the learning rate. "
+           "Repeatable, in order; default: one stage of --steps")
       .one_each();
   command.flag("--find-learning-rate", options->finds_rate,
                "Try exponentially growing learning rates on a fresh model instead of training, and "

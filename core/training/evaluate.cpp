@@ -169,6 +169,7 @@ Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
   ForwardOptions options;
   options.exit = settings.exit;
   options.retrieval = settings.retrieval;
+  options.backend = settings.backend;
   Evaluation evaluation;
   if (is_masked_model(model.config)) {
     read_masked(model, tokens, settings.length, options, evaluation);

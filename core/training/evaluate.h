@@ -15,6 +15,7 @@ struct EvaluationOptions {
   Index length = 0;                      // tokens per window; 0: the context
   std::optional<double> exit{};          // early-exit confidence threshold (core/model/exits.h)
   const Retrieval* retrieval = nullptr;  // mixes with the predictions of texts; null: none
+  Backend* backend = nullptr;            // null: the CPU
 };
 
 // Result of an evaluation; results can be added. Means are NaN if nothing was counted.

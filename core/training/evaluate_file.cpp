@@ -66,6 +66,7 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
   const std::int32_t end = checkpoint.end_tokens.empty() ? start : checkpoint.end_tokens.front();
   ForwardOptions options;
   options.exit = settings.exit;
+  options.backend = settings.backend;
   Evaluation evaluation;
   for (const TextPair& pair : read_pairs(file)) {
     std::vector<std::int32_t> targets = encode(*checkpoint.output_tokenizer(), pair.target, false);
@@ -92,6 +93,7 @@ Evaluation evaluate_pictures(const Checkpoint& checkpoint, const fs::path& file,
   const ModelConfig& config = checkpoint.model.config;
   ForwardOptions options;
   options.exit = settings.exit;
+  options.backend = settings.backend;
   Evaluation evaluation;
   for (const std::vector<std::int32_t>& pixels : picture_ids(file, config)) {
     Batch batch = picture_batch({&pixels}, config);

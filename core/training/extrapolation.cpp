@@ -50,12 +50,13 @@ Index longest_text(const Checkpoint& checkpoint, const std::vector<std::string>&
 }
 
 LengthPoint evaluate_point(const Checkpoint& checkpoint, const std::vector<std::string>& texts,
-                           Index length, std::optional<double> exit) {
+                           Index length, EvaluationOptions settings) {
+  settings.length = length;
   LengthPoint point{.length = length};
   try {
     Evaluation all;
     for (const std::string& text : texts) {
-      all.add(evaluate_text(checkpoint, text, {.length = length, .exit = exit}));
+      all.add(evaluate_text(checkpoint, text, settings));
     }
     point.bits_per_byte = all.bits_per_byte();
     point.loss = all.loss();
@@ -95,7 +96,7 @@ std::string lengths_refusal(const ModelConfig& config) {
 
 LengthCurves evaluate_lengths(const std::vector<std::shared_ptr<const Checkpoint>>& models,
                               const std::vector<std::string>& texts,
-                              const std::vector<Index>& lengths, std::optional<double> exit,
+                              const std::vector<Index>& lengths, const EvaluationOptions& settings,
                               const LengthProgress& progress) {
   LengthCurves curves;
   curves.lengths = lengths;
@@ -116,7 +117,7 @@ LengthCurves evaluate_lengths(const std::vector<std::shared_ptr<const Checkpoint
           points.push_back(
               {.length = length, .missing = "the text has " + count_text(longest + 1, "token")});
         } else {
-          points.push_back(evaluate_point(*checkpoint, texts, length, exit));
+          points.push_back(evaluate_point(*checkpoint, texts, length, settings));
         }
         if (progress) progress(curves, ++completed / count);
       }

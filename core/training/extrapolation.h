@@ -47,13 +47,14 @@ std::string lengths_refusal(const ModelConfig& config);
 // Called after each point with the results so far and the completed fraction in [0, 1].
 using LengthProgress = std::function<void(const LengthCurves&, double fraction)>;
 
-// Evaluates each text with evaluate_text() at each length, sorted and without repetitions, and adds
-// the results of all texts. A length that a model or text does not allow is a missing point.
-// Returns the results so far if cancelled. Throws InputError for a model with a lengths_refusal()
-// or without a tokenizer, and if a model allows none of the lengths.
+// Evaluates each text with evaluate_text() at each length instead of settings.length, sorted and
+// without repetitions, and adds the results of all texts. A length that a model or text does not
+// allow is a missing point. Returns the results so far if cancelled. Throws InputError for a model
+// with a lengths_refusal() or without a tokenizer, and if a model allows none of the lengths.
 LengthCurves evaluate_lengths(const std::vector<std::shared_ptr<const Checkpoint>>& models,
                               const std::vector<std::string>& texts,
-                              const std::vector<Index>& lengths, std::optional<double> exit = {},
+                              const std::vector<Index>& lengths,
+                              const EvaluationOptions& settings = {},
                               const LengthProgress& progress = {});
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include "core/checkpoint/model_store.h"
 #include "core/model/recomputation.h"
 #include "core/model/retrieval_json.h"
+#include "core/training/stages.h"
 #include "core/training/task.h"
 
 namespace attnscope {
@@ -80,6 +81,12 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   plan.held_out = read_paths(object, "held_out");
   plan.held_out_share = object.number_or("held_out_share", plan.held_out_share, 0, 0.9);
   plan.folder = object.text_or("folder", "");
+  if (object.has("stages")) {
+    for (const Json& stage : object.array("stages")) {
+      plan.stages.push_back(stage_from_json(stage, object.path_of("stages")));
+    }
+  }
+  if (!plan.stages.empty()) plan.steps = step_count(plan.stages);
   plan.steps = object.integer_or("steps", plan.steps, 1, kMaxSteps);
   plan.batch = object.integer_or("batch", plan.batch, 1, kMaxSequences);
   plan.micro_batch = object.integer_or("micro_batch", plan.micro_batch, 0, kMaxSequences);
@@ -127,6 +134,7 @@ Json to_json(const TrainingPlan& plan) {
               {"score_batches", plan.score_batches},
               {"save_every_seconds", plan.save_every_seconds},
               {"half", plan.half}};
+  for (const TrainingStage& stage : plan.stages) object["stages"].push_back(to_json(stage));
   if (plan.snapshot_every > 0) object["snapshot_every"] = plan.snapshot_every;
   if (plan.checkpointing) object["checkpointing"] = true;
   if (plan.bfloat_storage) object["bfloat_storage"] = true;
@@ -172,6 +180,7 @@ void check(const TrainingPlan& plan) {
   }
   info.check(plan);
   if (plan.retrieval) check_retrieval(plan);
+  check_stages(plan);
 }
 
 Index sequence_length(const TrainingPlan& plan) {

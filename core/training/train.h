@@ -28,6 +28,15 @@ struct Checkpoint;
 class LossLog;
 struct LossRise;
 
+// Part of a staged training (stages.h).
+struct TrainingStage {
+  Index steps = 0;     // number of steps
+  Index sequence = 0;  // tokens per sequence; 0: as in the plan
+  Index window = 0;    // maximum of the plan's windows, in tokens; 0: as in the plan
+  double rate = 1;     // factor of the learning rate
+  bool operator==(const TrainingStage&) const = default;
+};
+
 struct TrainingPlan {
   std::string task = "text";  // id in tasks() (task.h)
   // For texts, model.vocabulary is the number of tokens of byte-pair encoding (256: bytes); short
@@ -47,10 +56,11 @@ struct TrainingPlan {
   double held_out_share = 0;     // fraction at the end of each text, or of the images, held out
   std::filesystem::path folder;  // folder of checkpoint and log
   Index steps = 2000;
-  Index batch = 12;       // sequences per step
-  Index micro_batch = 0;  // sequences at a time, accumulating gradients; 0: whole batch
-  Index sequence = 0;     // tokens per sequence; 0: the context
-  Index warm_up = 100;    // steps of linear increase from 0 to `learning_rate`
+  std::vector<TrainingStage> stages;  // in order, of `steps` steps together; empty: one stage
+  Index batch = 12;                   // sequences per step
+  Index micro_batch = 0;              // sequences at a time, accumulating gradients; 0: whole batch
+  Index sequence = 0;                 // tokens per sequence; 0: the context
+  Index warm_up = 100;                // steps of linear increase from 0 to `learning_rate`
   double learning_rate = 1e-3, min_learning_rate = 1e-4;  // cosine decay to the minimum
   double weight_decay = 0.1;  // applies to matrices, not to gains and biases
   double clip = 1.0;          // maximum norm of the gradient; 0: no clipping

@@ -19,6 +19,7 @@
 #include "core/model/architecture.h"
 #include "core/model/memory_need.h"
 #include "core/model/weights.h"
+#include "core/training/stages.h"
 #include "core/training/start_model.h"
 
 namespace attnscope {
@@ -96,6 +97,8 @@ Trainer::Trainer(const TrainingPlan& plan, std::shared_ptr<TrainingControls> con
   } else if (!plan_.from.empty()) {
     start();
   }
+  stage_config_ = checkpoint_.model.config;
+  stage_sequence_ = sequence_length(plan_);
   select_parameters();
   log_.set_layers(layers_of(parameters_));
   growth_.measure(parameters_, step_);
@@ -177,16 +180,34 @@ Var Trainer::stored_weight(const TrainingState& state, const std::string& name,
 LossRow Trainer::step() {
   const double rate = learning_rate(step_, plan_.steps, plan_.warm_up, plan_.learning_rate,
                                     plan_.min_learning_rate);
-  return step_at(rate * controls_->rate_factor);
+  const double factor = plan_.stages.empty() ? 1 : plan_.stages[stage_at(plan_, step_)].rate;
+  return step_at(rate * factor * controls_->rate_factor);
+}
+
+// Prepares the stage of the next step.
+void Trainer::enter_stage() {
+  if (plan_.stages.empty()) return;
+  const std::size_t stage = stage_at(plan_, step_);
+  if (stage_ == stage) return;
+  TrainingPlan planned = plan_;
+  planned.model = checkpoint_.model.config;
+  planned = stage_plan(planned, plan_.stages[stage]);
+  stage_config_ = planned.model;
+  planned.model = plan_.model;  // without values that depend on the data
+  stage_sequence_ = sequence_length(planned);
+  stage_task_ =
+      stage_sequence_ == sequence_length(plan_) ? nullptr : task(plan_.task).make(planned);
+  stage_ = stage;
 }
 
 LossRow Trainer::step_at(double rate) {
   const auto start = std::chrono::steady_clock::now();
+  enter_stage();
   const double loss = update(rate);
   ++step_;
   growth_.measure(parameters_, step_);
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - start;
-  const auto tokens = static_cast<double>(plan_.batch * sequence_length(plan_));
+  const auto tokens = static_cast<double>(plan_.batch * stage_sequence_);
   LossRow row;
   row.step = step_;
   row.loss = loss;
@@ -214,7 +235,9 @@ void Trainer::find_rise(double loss) {
   const double mean = mean_before_rise(log_.rows(), loss);
   if (std::isnan(mean)) return;
   refresh_checkpoint();
-  rise_ = explain_rise(log_.rows().back(), loss, mean, checkpoint_, *task_, plan_.batch);
+  Checkpoint staged = checkpoint_;
+  staged.model.config = stage_config_;
+  rise_ = explain_rise(log_.rows().back(), loss, mean, staged, training_task(), plan_.batch);
 }
 
 // Accumulates the gradients of all micro-batches, then updates once. Returns the loss.
@@ -222,13 +245,14 @@ double Trainer::update(double rate) {
   const Index size = plan_.micro_batch > 0 ? plan_.micro_batch : plan_.batch;
   const Index count = plan_.batch / size;
   Model model = checkpoint_.model;
+  model.config = stage_config_;
   for (const auto& [name, parameter] : parameters_) model.weights[name] = parameter;
   std::map<std::string, Tensor> adapted;  // weights trained without gradients
   double loss_sum = 0;
   try {
     for (Index p = 0; p < count; ++p) {
       const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * size);
-      Batch batch = task_->batch(sequence_number, size);
+      Batch batch = training_task().batch(sequence_number, size);
       batch.progress = static_cast<double>(step_) / static_cast<double>(plan_.steps);
       ForwardOptions options;
       options.training = true;
