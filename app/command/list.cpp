@@ -1,4 +1,5 @@
 // attnscope list [WHAT] [--json]: lists models, variants, views and other choices.
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -12,7 +13,6 @@
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
 #include "core/lesson/lesson.h"
-#include "core/study/study.h"
 #include "core/model/activation.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
@@ -22,6 +22,7 @@
 #include "core/model/retrieval.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
+#include "core/study/study.h"
 #include "core/training/task.h"
 #include "core/view/view.h"
 
@@ -247,8 +248,8 @@ void print_experiments(std::ostream& out) {
   out << "Experiments (attnscope experiment NAME -o FOLDER)\n\n";
   for (const std::string& id : bundled_studies()) {
     const Study study = find_study(id);
-    out << "  " << id << " - " << study.title << ", about " << brief(study.minutes, 2)
-        << " minutes\n";
+    out << "  " << id << " - " << study.title << ", about "
+        << count_text(std::llround(study.minutes), "minute") << "\n";
     print_wrapped(out, study.claim, 6);
   }
 }

@@ -17,30 +17,35 @@
 namespace attnscope {
 namespace {
 
-std::vector<std::string> read_files(const std::vector<std::string>& names) {
+// The bytes of each file from the share `first` to the share `last`.
+std::vector<std::string> read_files(const std::vector<std::string>& names, double first = 0,
+                                    double last = 1) {
   std::vector<std::string> texts;
-  for (const std::string& name : names) texts.push_back(read_file(study_file(name)));
+  for (const std::string& name : names) {
+    const std::string text = read_file(study_file(name));
+    const auto place = [&](double share) {
+      return static_cast<std::size_t>(share * static_cast<double>(text.size()));
+    };
+    texts.push_back(text.substr(place(first), place(last) - place(first)));
+  }
   return texts;
 }
 
-// Contexts of the first `tokens` tokens of the files; 0: all.
 std::shared_ptr<const Store> store_of(const Checkpoint& checkpoint,
-                                      const std::vector<std::string>& files, Index tokens) {
+                                      const std::vector<std::string>& texts) {
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
-  std::vector<std::vector<std::int32_t>> texts;
-  for (const std::string& text : read_files(files)) {
-    texts.emplace_back();
-    for (const Token& token : checkpoint.tokenizer->encode(text)) {
-      if (tokens > 0 && static_cast<Index>(texts.back().size()) > tokens) break;
-      texts.back().push_back(token.id);
-    }
+  std::vector<std::vector<std::int32_t>> tokens;
+  for (const std::string& text : texts) {
+    tokens.emplace_back();
+    for (const Token& token : checkpoint.tokenizer->encode(text)) tokens.back().push_back(token.id);
   }
-  return std::make_shared<Store>(make_store(checkpoint.model, texts, cpu_backend(), {}));
+  return std::make_shared<Store>(make_store(checkpoint.model, tokens, cpu_backend(), {}));
 }
 
 struct TextOptions {
   std::vector<std::string> files, store;
-  Index length = 0, store_tokens = 0;
+  double from = 0, store_to = 1;  // shares of the files
+  Index length = 0;
   std::optional<double> exit;
 };
 
@@ -53,12 +58,12 @@ StudyRows measure_text(const TextOptions& options, const MeasureInput& input) {
       throw InputError("measure: store: expected a session with \"retrieval\", found none");
     }
     retrieval.emplace(*input.session.run.retrieval,
-                      store_of(*checkpoint, options.store, options.store_tokens),
+                      store_of(*checkpoint, read_files(options.store, 0, options.store_to)),
                       checkpoint->model.config);
     settings.retrieval = &*retrieval;
   }
   Evaluation all;
-  for (const std::string& text : read_files(options.files)) {
+  for (const std::string& text : read_files(options.files, options.from)) {
     all.add(evaluate_text(*checkpoint, text, settings));
   }
   return {{{{"bits_per_byte", all.bits_per_byte()},
@@ -79,7 +84,9 @@ MeasureFunction make_text(JsonObject& options) {
       text.store.push_back(name.text());
     }
   }
-  text.store_tokens = options.integer_or("store_tokens", 0, 0, kMaxIndex);
+  // With the store up to a share of a file and its evaluation from there on, both are of one kind.
+  text.from = options.number_or("from", 0, 0, 1);
+  text.store_to = options.number_or("store_to", 1, 0, 1);
   return [text](const MeasureInput& input) { return measure_text(text, input); };
 }
 

@@ -121,17 +121,20 @@ std::string describe(const StudyComparison& comparison, const StudyCheck& check)
     if (is_bound) relation += " than " + right;
     if (comparison.margin > 0) relation += " by more than " + margin;
   }
-  return left + (is_bound ? "" : ", " + right) + " (" + (check.holds ? "" : "not ") + relation +
+  const std::string both = left + (is_bound ? "" : ", " + right);
+  if (std::isnan(check.left) || std::isnan(check.right)) return both;
+  return both + " (" + (check.holds ? "" : "not ") + relation +
          (check.holds ? ", as claimed)" : ", against the claim)");
 }
 
 std::string conclusion(const Study& study, const StudyRows& rows) {
   if (study.comparisons.empty()) return "No comparison.";
-  std::size_t held = 0;
+  std::size_t held = 0, measured = 0;
   std::string details;
   for (const StudyComparison& comparison : study.comparisons) {
     const StudyCheck result = check(comparison, rows);
     held += result.holds ? 1 : 0;
+    measured += std::isnan(result.left) || std::isnan(result.right) ? 0 : 1;
     if (!comparison.about.empty()) {
       details += details.empty() ? " " : ". ";
       details += comparison.about + ": ";
@@ -145,6 +148,10 @@ std::string conclusion(const Study& study, const StudyRows& rows) {
       "Agrees in part (" + std::to_string(held) + " of " + std::to_string(count) + ").";
   if (held == count) verdict = "Agrees with the article.";
   if (held == 0) verdict = "Does not agree with the article.";
+  if (measured < count) {
+    verdict = "Not measured completely (" + std::to_string(measured) + " of " +
+              std::to_string(count) + ").";
+  }
   return verdict + details + ".";
 }
 

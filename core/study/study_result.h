@@ -28,7 +28,8 @@ StudyCheck check(const StudyComparison& comparison, const StudyRows& rows);
 std::string describe(const StudyComparison& comparison, const StudyCheck& check);
 
 // "Agrees with the article." or "Agrees in part (1 of 2)." or "Does not agree with the article.",
-// with the numbers of each comparison. "No comparison" if the definition has none.
+// with the numbers of each comparison; "Not measured completely (1 of 2)." while numbers are
+// missing, "No comparison." if the definition has none.
 std::string conclusion(const Study& study, const StudyRows& rows);
 
 // A column for each parameter, word and number, a line for each row. Missing numbers are empty.

@@ -148,6 +148,9 @@ StudyRows run_point(const Study& study, const StudyPoint& point, const fs::path&
       const StudyRows measured = work.measures[n](input);
       rows.insert(rows.end(), measured.begin(), measured.end());
     }
+    for (StudyRow& row : rows) {  // NaN: not measured
+      std::erase_if(row.numbers, [](const auto& item) { return std::isnan(item.second); });
+    }
     store(file, point.spec, to_json(rows));
   }
   for (StudyRow& row : rows) {

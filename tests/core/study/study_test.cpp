@@ -145,6 +145,8 @@ TEST(StudyResult, ConclusionGivesBothNumbers) {
             "claim); b 3 (within 0.1 of 3, as claimed).");
   EXPECT_EQ(conclusion(study, {row("a", 1, 4), row("b", 1, 1)}).substr(0, 32),
             "Does not agree with the article.");
+  EXPECT_EQ(conclusion(study, {row("a", 1, 4)}),
+            "Not measured completely (0 of 2). Height: a 4, b not measured; b not measured.");
 }
 
 TEST(StudyRun, ContinuesWhereItWasStopped) {
