@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
+#include "core/tensor/row_kernels.h"
 #include "core/tensor/vector_math.h"
 
 namespace attnscope {
@@ -179,14 +180,23 @@ Var clamp(const Var& x, float min, float max) {
 }
 
 Var gelu(const Var& x) {
-  constexpr float kInverseRoot2 = std::numbers::sqrt2_v<float> / 2;
-  constexpr float kDensity = 0.398942280401433f;  // 1 / sqrt(2 pi)
-  return record_by_input(
-      "gelu", x, [](float v) { return 0.5f * v * (1.0f + vector_math::erf(v * kInverseRoot2)); },
-      [](float v) {
-        return 0.5f * (1.0f + vector_math::erf(v * kInverseRoot2)) +
-               v * kDensity * vector_math::exp(-0.5f * v * v);
-      });
+  Tensor result(x.shape());
+  const float* from = x.value().data();
+  float* to = result.data();
+  const auto kernel = cpu::row_kernels().gelu;
+  parallel_for(x.value().size(), kGrain,
+               [=](Index first, Index last) { kernel(to + first, from + first, last - first); });
+  return record("gelu", std::move(result), {x},
+                [](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  const float *g = gradient.data(), *v = inputs[0].value().data();
+                  const auto kernel = cpu::row_kernels().gelu_gradient;
+                  accumulate_with(inputs[0], [&](Tensor& sum, bool overwrite) {
+                    float* to = sum.data();
+                    parallel_for(sum.size(), kGrain, [=](Index first, Index last) {
+                      kernel(to + first, g + first, v + first, last - first, !overwrite);
+                    });
+                  });
+                });
 }
 
 Var gelu_tanh(const Var& x) {

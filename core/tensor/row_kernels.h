@@ -69,6 +69,10 @@ struct RowKernels {
   void (*sum_of_pairs)(float* to, const float* x, Size n);
   // x = p (x - mean): gradient through a softmax with result p.
   void (*softmax_gradient)(float* x, const float* p, Size n, float mean);
+  // to = GELU(x) = x (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel, 2016, arXiv:1606.08415).
+  void (*gelu)(float* to, const float* x, Size n);
+  // to = gradient * GELU'(x), or to += ... if `add`.
+  void (*gelu_gradient)(float* to, const float* gradient, const float* x, Size n, bool add);
 };
 
 // Kernels for the widest instruction set of this processor.

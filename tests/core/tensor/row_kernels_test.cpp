@@ -273,6 +273,31 @@ TEST_P(RowKernelsTest, ExponentialsOfExtremeValuesAreZeroOrOne) {
   }
 }
 
+TEST_P(RowKernelsTest, GeluMatchesItsDefinition) {
+  for (const Index n : {0, 3, 16, 203}) {
+    std::vector<float> x;
+    for (Index i = 0; i < n; ++i) x.push_back(-10 + 20 * static_cast<float>(i) / 203);
+    if (n > 3) x[1] = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> gradient = random_numbers(n, 3), before = random_numbers(n, 4);
+    std::vector<float> result(x.size()), slope = before, sum = before;
+    kernels().gelu(result.data(), x.data(), n);
+    kernels().gelu_gradient(slope.data(), gradient.data(), x.data(), n, false);
+    kernels().gelu_gradient(sum.data(), gradient.data(), x.data(), n, true);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto v = static_cast<double>(x[i]);
+      if (std::isnan(v)) {
+        EXPECT_TRUE(std::isnan(result[i]) && std::isnan(slope[i]) && std::isnan(sum[i]));
+        continue;
+      }
+      const double share = 0.5 * std::erfc(-v / std::sqrt(2.0));
+      const double derivative = share + v * std::exp(-v * v / 2) / std::sqrt(2 * M_PI);
+      EXPECT_NEAR(result[i], v * share, 2e-6) << v;
+      EXPECT_NEAR(slope[i], gradient[i] * derivative, 3e-6) << v;
+      EXPECT_NEAR(sum[i], before[i] + gradient[i] * derivative, 3e-6) << v;
+    }
+  }
+}
+
 TEST_P(RowKernelsTest, HandlesAllRowLengths) {
   for (const Index n : {0, 1, 5, 16, 17, 33, 100}) {
     const auto x = random_numbers(n, 1), y = random_numbers(n, 2);
