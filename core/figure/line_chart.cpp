@@ -349,7 +349,11 @@ class Drawing {
     if (curve.dots || points.size() == 1) {
       for (const Point& p : points) draw_dot(p, curve.colour);
     }
-    if (points.size() < 2) return;
+    if (points.size() > 1) draw_line(std::move(points), curve);
+  }
+
+  // Draws a line of at least two points, in pixels, in the curve's style.
+  void draw_line(std::vector<Point> points, const Curve& curve) {
     if (curve.stroke == LineStroke::Solid) {
       add(Line{std::move(points), curve.colour, curve.thickness});
       return;
@@ -380,7 +384,7 @@ class Drawing {
     for (const Curve& curve : chart_.curves) {
       if (curve.label.empty()) continue;
       const double x = box.x + kLegendPad;
-      add(Line{{{x, y}, {x + kSample, y}}, curve.colour, curve.thickness});
+      draw_line({{x, y}, {x + kSample, y}}, curve);
       if (curve.dots) draw_dot({x + kSample / 2, y}, curve.colour);
       text({x + kSample + kGap, y}, curve.label, kLabelSize, Align::Start);
       y += line;

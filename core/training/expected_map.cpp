@@ -76,7 +76,7 @@ ExpectedMatch best_match(const Model& model, const ExpectedMap& map,
   }
   ExpectedMatch best;
   for (const auto& [head, sum] : sums) {
-    if (sum.queries == 0) continue;
+    if (sum.queries == 0 || sum.uniform <= 0) continue;  // the head sees no expected key
     const auto queries = static_cast<double>(sum.queries);
     const ExpectedMatch match{sum.weight / queries, sum.uniform / queries, head.layer, head.head,
                               head.part.step};

@@ -36,7 +36,8 @@ struct ExpectedMatch {
 // Contrast from which on a head counts as having found the map.
 inline constexpr double kFoundContrast = 0.5;
 
-// The head with the largest contrast. Each batch has one sequence. NaN if no head has such queries.
+// The head with the largest contrast among those whose queries see expected keys. Each batch has
+// one sequence. NaN if there is no such head.
 ExpectedMatch best_match(const Model& model, const ExpectedMap& map,
                          const std::vector<Batch>& sequences);
 

@@ -186,7 +186,7 @@ LineChart gradient_chart(const LearningCurve& curve, const LearningCurve* refere
   return chart;
 }
 
-void mark_step(LineChart& chart, Index step) {
+void mark_step(LineChart& chart, Index step, LineStroke stroke) {
   double least = chart.y.least, most = chart.y.most;
   bool is_empty = !(least < most);
   for (const Curve& curve : chart.curves) {
@@ -199,8 +199,7 @@ void mark_step(LineChart& chart, Index step) {
   }
   if (is_empty) return;
   const auto x = static_cast<double>(step);
-  chart.curves.push_back(
-      {"", {{x, least}, {x, most}}, kCurveColours[7], 1.5, false, LineStroke::Solid, true});
+  chart.curves.push_back({"", {{x, least}, {x, most}}, kCurveColours[7], 1.5, false, stroke, true});
 }
 
 std::string describe_step(const LearningCurve& curve, Index step) {

@@ -17,7 +17,7 @@ LineChart score_chart(const LearningCurve& curve, const LearningCurve* reference
 LineChart gradient_chart(const LearningCurve& curve, const LearningCurve* reference = nullptr);
 
 // Adds a vertical line at `step` through the range of the curves.
-void mark_step(LineChart& chart, Index step);
+void mark_step(LineChart& chart, Index step, LineStroke stroke = LineStroke::Solid);
 
 // Numbers of the last row up to `step`: "step 200 of 400: loss 0.31, held out 0.35, accuracy 0.91".
 // Empty without such a row.

@@ -14,6 +14,7 @@
 #include "core/base/background.h"
 #include "core/base/error.h"
 #include "core/base/home.h"
+#include "core/checkpoint/snapshots.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/residual_connection.h"
@@ -150,16 +151,23 @@ void draw_text_file(Ui& ui, State& state, TrainingDialog& dialog) {
   }
 }
 
+// "induction, step 200" for a snapshot.
+std::string start_label(const std::string& model) {
+  const auto step = snapshot_step(model);
+  const std::string name = fs::path(step ? training_folder(model) : fs::path(model)).filename();
+  return (name.empty() ? model : name) + (step ? ", step " + std::to_string(*step) : "");
+}
+
 void draw_start(Ui& ui, const State& state, TrainingDialog& dialog) {
   field_label(ui, "Start from");
   std::string& from = dialog.settings.from;
   const std::string& model = state.edited().run.model;
-  if (begin_combo(ui, "##from", from.empty() ? "initial weights" : on_screen(from))) {
-    if (list_row(ui, "initial weights", from.empty())) from.clear();
+  if (begin_combo(ui, "##from", from.empty() ? "Initial weights" : on_screen(start_label(from)))) {
+    if (list_row(ui, "Initial weights", from.empty())) from.clear();
     TrainingSettings settings = dialog.settings;
     settings.from = model;
     const std::string refusal = settings_refusal(settings);
-    if (list_row(ui, on_screen(model), from == model, refusal.empty())) from = model;
+    if (list_row(ui, on_screen(start_label(model)), from == model, refusal.empty())) from = model;
     hint(ui, refusal.empty() ? "The model in the window." : "Not available: " + refusal);
     mark(ui, "training.from.window");
     ImGui::EndCombo();
@@ -184,6 +192,11 @@ void draw_new_settings(Ui& ui, State& state, TrainingDialog& dialog) {
   hint(ui, "The model and its snapshots are saved under this name.");
   field_label(ui, "Steps");
   number_field(ui, dialog.settings.steps, "training.steps", NumberUpdate::WhileTyping);
+  field_label(ui, "Stages");
+  text_field(ui, dialog.settings.stages, "training.stages", "none");
+  hint(ui,
+       "Growing windows and sequences, such as \"steps=200,sequence=32,window=4; steps=100\". "
+       "Replaces Steps.");
   field_label(ui, "Learning rate");
   ImGui::SetNextItemWidth(-ui.px(64));
   number_field(ui, dialog.settings.learning_rate, "%.4g", "training.rate",

@@ -18,6 +18,7 @@
 #include "core/model/residual_connection.h"
 #include "core/position/encoding.h"
 #include "core/training/loss_rise.h"
+#include "core/training/stages.h"
 #include "core/training/state.h"
 #include "core/training/task.h"
 
@@ -121,6 +122,8 @@ TrainingPlan training_plan(const TrainingSettings& settings) {
   TrainingPlan plan = preset_plan(settings.task);
   plan.folder = user_models_folder() / settings.name;
   plan.steps = settings.steps;
+  plan.stages = stages_from_text(settings.stages, "stages");
+  if (!plan.stages.empty()) plan.steps = step_count(plan.stages);
   plan.learning_rate = settings.learning_rate;
   plan.min_learning_rate = std::min(plan.min_learning_rate, plan.learning_rate);
   set_window_options(plan);

@@ -19,7 +19,8 @@ struct TrainingSettings {
   std::string name;  // of the model, in user_models_folder()
   std::string architecture, variant, encoding, residual_connection;  // ids
   Index steps = 0;                                                   // of the whole training
-  double learning_rate = 0;                                          // its peak
+  std::string stages;        // for stages_from_text(); not empty: replace `steps`
+  double learning_rate = 0;  // its peak
 };
 
 // Tasks with a preset that trains within a minute.

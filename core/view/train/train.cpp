@@ -18,7 +18,8 @@ namespace {
 constexpr const char* kTrain = "train";
 constexpr double kChartFont = 13;                    // font size of line charts
 constexpr double kSmallestText = 12;                 // smallest text of line charts
-constexpr double kMinWidth = 330, kMinHeight = 190;  // of a chart, at kChartFont
+constexpr double kMinWidth = 280, kMinHeight = 190;  // of a chart, at kChartFont
+constexpr double kMinTwoWidth = 330;                 // of a chart of two trainings
 constexpr double kLossShare = 0.54;                  // of the height
 constexpr double kLine = 1.5;                        // em
 
@@ -81,13 +82,19 @@ struct Panel {
   LineChartPlot plot{};  // on the page
 };
 
+// Snapshots of one training share its curves.
+bool shows_two_trainings(const TrainingInput& training) {
+  return training.reference != nullptr && training.reference->folder != training.study->folder;
+}
+
 class Training {
  public:
   Training(const ViewInput& input, Page& page, const TrainingInput& training)
       : input_(input),
         page_(page),
         study_(*training.study),
-        reference_(training.reference ? &training.reference->curve : nullptr),
+        reference_(shows_two_trainings(training) ? &training.reference->curve : nullptr),
+        reference_step_(training.reference ? training.reference->step : std::nullopt),
         factor_(std::max(page.em() / kChartFont, input.canvas.min_font_size / kSmallestText)) {}
 
   ViewLayout lay_out(const Box& inside) {
@@ -110,7 +117,8 @@ class Training {
   const LearningCurve& curve() const { return study_.curve; }
 
   bool fits(const Box& box) const {
-    return box.width >= factor_ * kMinWidth && box.height >= factor_ * kMinHeight;
+    return box.width >= factor_ * (reference_ ? kMinTwoWidth : kMinWidth) &&
+           box.height >= factor_ * kMinHeight;
   }
 
   // Places the selected charts in `box`; the loss alone if there is no space for all. Returns false
@@ -139,6 +147,7 @@ class Training {
     panel.chart.width = panel.box.width / factor_;
     panel.chart.height = panel.box.height / factor_;
     if (study_.step) mark_step(panel.chart, *study_.step);
+    if (reference_step_) mark_step(panel.chart, *reference_step_, LineStroke::Dashed);
     const EnlargedMeasure measure(input_.canvas.measure, factor_);
     const Placement placement(panel.box, factor_);
     panel.plot = plot_of(panel.chart, measure);
@@ -191,18 +200,22 @@ class Training {
   const ViewInput& input_;
   Page& page_;
   const TrainingStudy& study_;
-  const LearningCurve* reference_;
+  const LearningCurve* reference_;  // another training; null: none
+  std::optional<Index> reference_step_;
   double factor_;  // enlargement of the charts
   std::vector<Panel> panels_;
 };
 
-std::string training_caption(const TrainingStudy& study, bool has_reference) {
+std::string training_caption(const TrainingInput& training) {
+  const TrainingStudy& study = *training.study;
   std::string text = "Learning curves from loss.csv of the model's training.";
-  if (!study.curve.expected.empty() && !has_reference) {
+  if (shows_two_trainings(training)) {
+    text += " Dashed: the training of B.";
+  } else if (!study.curve.expected.empty()) {
     text += " " + describe_match(study.curve.expected, study.curve.rows);
   }
-  if (has_reference) text += " Dashed: the training of B.";
   if (study.step) text += " Vertical line: this snapshot.";
+  if (training.reference && training.reference->step) text += " Dashed vertical line: that of B.";
   return text;
 }
 
@@ -215,8 +228,7 @@ ViewLayout lay_out_training(const ViewInput& input) {
                         is_pending ? "learning curves" : "");
   }
   const std::string title = input.trace.model + " · training";
-  const Box inside =
-      page.frame(title, training_caption(*training.study, training.reference != nullptr));
+  const Box inside = page.frame(title, training_caption(training));
   return Training(input, page, training).lay_out(inside);
 }
 

@@ -137,7 +137,23 @@ TEST_F(ModelCommands, TrainRejectsInvalidOptions) {
   expect_refusal(run_program({"train", "-o", path("refused")}),
                  "text: expected text files to train on");
   expect_refusal(run_program({"train", "--preset", "nonesuch", "-o", path("refused")}), "--preset");
+  arguments = train_arguments("refused", 5);
+  arguments.insert(arguments.end(), {"--stage", "steps=3,window=few"});
+  expect_refusal(run_program(arguments), "--stage: expected KEY=NUMBER");
+  arguments.back() = "steps=3";
+  expect_refusal(run_program(arguments), "stages: expected 5 steps in all");
   EXPECT_FALSE(fs::exists(path("refused")));
+}
+
+TEST_F(ModelCommands, EvaluatesOnADevice) {
+  const std::vector<std::string> arguments{"evaluate", "--model", path("model"), path("held.txt")};
+  std::vector<std::string> on_device = arguments;
+  on_device.insert(on_device.end(), {"--device", "cpu"});
+  const ProcessResult expected = run_program(arguments), found = run_program(on_device);
+  EXPECT_EQ(found.status, 0) << found.err;
+  EXPECT_EQ(found.out, expected.out);
+  expect_refusal(run_program({"evaluate", "--model", path("model"), "--device", "cpu", "--repeat"}),
+                 "--device: expected files");
 }
 
 TEST_F(ModelCommands, RunWritesTrace) {

@@ -90,7 +90,7 @@ TEST(Train, LayoutFitsEverySize) {
     for (LossRow& row : deep.curve.rows) row.gradients.push_back(0.1);
   }
   deep.step = 20;
-  const TrainingStudy other{.curve = sample_curve(60)};
+  const TrainingStudy other{.curve = sample_curve(60), .folder = "/models/other"};
   const Drawn alone(deep), compared(deep, &other);
   for (const Drawn* drawn : {&alone, &compared}) {
     for (const char* show : {"all", "loss", "scores", "gradients"}) {
@@ -100,6 +100,8 @@ TEST(Train, LayoutFitsEverySize) {
                                                 {500.0, 420.0, 13.0},
                                                 {1600.0, 1000.0, 26.0},
                                                 {340.0, 300.0, 13.0},
+                                                {333.0, 555.0, 13.0},
+                                                {620.0, 480.0, 13.0},
                                                 {120.0, 90.0, 13.0}}) {
         EXPECT_EQ(layout_error(shown.lay_out(width, height, font).list), "")
             << show << " " << width << " x " << height;
@@ -170,11 +172,18 @@ TEST(Train, ExampleFindsExpectedMap) {
 }
 
 TEST(Train, ComparesTwoTrainings) {
-  const TrainingStudy other{.curve = sample_curve(60)};
+  const TrainingStudy other{.curve = sample_curve(60), .folder = "/models/other"};
   const Drawn drawn({.curve = sample_curve(100)}, &other);
   const std::string text = all_text(drawn.lay_out(1000, 700).list);
   EXPECT_NE(text.find("B: training, running mean"), std::string::npos) << text;
   EXPECT_NE(text.find("B: step 60 of 60"), std::string::npos) << text;
+  // Two snapshots of one training: one curve.
+  TrainingStudy first{.curve = sample_curve(60)}, second = first;
+  first.step = 10;
+  second.step = 30;
+  const std::string one = all_text(Drawn(first, &second).lay_out(1000, 700).list);
+  EXPECT_EQ(one.find("B: training"), std::string::npos) << one;
+  EXPECT_NE(one.find("Dashed vertical line: that of B."), std::string::npos) << one;
 }
 
 }  // namespace ATTNSCOPE_FILE
