@@ -386,7 +386,7 @@ void start_training(State& state, bool single_step) {
     dialog.folder = plan.folder.string();
     dialog.is_saved = true;
     dialog.rates = {};
-    dialog.curve.steps = plan.steps;
+    dialog.curve.steps = dialog.settings.steps = plan.steps;
     if (const auto& expected = task(plan.task).expected) {
       dialog.curve.expected = expected->description;
     }
