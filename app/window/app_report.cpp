@@ -89,6 +89,16 @@ void App::write_report() {
     facts["training_steps"] = training.curve.rows.size();
   }
   if (training.open) facts["training_problem"] = training.problem;
+  if (const StudyDialog& study = state_.dialogs.study; study.open) {
+    facts["experiment_id"] = study.study != nullptr ? study.study->id : "";
+    facts["experiment_points"] = study.run.finished;
+    facts["experiment_is_running"] = study.task != nullptr;
+    facts["experiment_problem"] = study.run_problem;
+    facts["experiment_conclusion"] = study.study != nullptr && study.run.is_complete()
+                                         ? conclusion(*study.study, study.run.rows)
+                                         : "";
+    facts["sweep_problem"] = study.sweep.problem;
+  }
   facts["notices"] = Json::array();
   for (const Notice& notice : state_.notices) facts["notices"].push_back(notice.text);
   ui_.report.write(std::move(facts));

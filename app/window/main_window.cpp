@@ -195,6 +195,7 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_calibration_dialog(ui, state, panels.calibration, painter);
   draw_extrapolation_dialog(ui, state, painter);
   draw_training_dialog(ui, state, painter);
+  draw_study_dialog(ui, state, painter);
   if (state.presentation.is_on) draw_presentation_overlays(ui, state);
 }
 

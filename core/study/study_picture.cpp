@@ -45,6 +45,7 @@ std::string word_in(const StudyRow& row, const std::string& column) {
 }
 
 std::string note_of(const Study& study, const StudyRows& rows) {
+  if (study.claim.empty()) return study.comparisons.empty() ? "" : conclusion(study, rows);
   return "Claim (" + study.source + "): " + study.claim + " " + conclusion(study, rows);
 }
 

@@ -121,10 +121,22 @@ StudyTraining trained(const std::vector<TrainingPlan>& stages, const fs::path& f
   return result;
 }
 
+fs::path file_of(const StudyPoint& point, const fs::path& folder) {
+  return folder / "points" / (point.id + ".json");
+}
+
+// Adds the columns of the parameters.
+StudyRows with_labels(StudyRows rows, const StudyRow& labels) {
+  for (StudyRow& row : rows) {
+    for (const auto& [column, number] : labels.numbers) row.numbers.emplace(column, number);
+    for (const auto& [column, word] : labels.words) row.words.emplace(column, word);
+  }
+  return rows;
+}
+
 StudyRows run_point(const Study& study, const StudyPoint& point, const fs::path& folder,
                     const ReportFraction& report) {
-  const fs::path models = folder / "models", file = folder / "points" / (point.id + ".json");
-  const StudyRow labels = point.row(study);
+  const fs::path models = folder / "models", file = file_of(point, folder);
   StudyRows rows;
   if (const Json value = stored(file, point.spec); !value.is_null()) {
     rows = rows_from_json(value, file.string());
@@ -153,11 +165,7 @@ StudyRows run_point(const Study& study, const StudyPoint& point, const fs::path&
     }
     store(file, point.spec, to_json(rows));
   }
-  for (StudyRow& row : rows) {
-    for (const auto& [column, number] : labels.numbers) row.numbers.emplace(column, number);
-    for (const auto& [column, word] : labels.words) row.words.emplace(column, word);
-  }
-  return rows;
+  return with_labels(std::move(rows), point.row(study));
 }
 
 void write_results(const Study& study, const StudyResult& result, const fs::path& folder) {
@@ -171,6 +179,20 @@ void write_results(const Study& study, const StudyResult& result, const fs::path
 }
 
 }  // namespace
+
+FinishedPoints finished_points(const Study& study, const fs::path& folder) {
+  FinishedPoints finished;
+  for (const StudyPoint& point : study_points(study)) {
+    ++finished.points;
+    const fs::path file = file_of(point, folder);
+    const Json value = stored(file, point.spec);
+    if (value.is_null()) continue;
+    ++finished.count;
+    const StudyRows rows = with_labels(rows_from_json(value, file.string()), point.row(study));
+    finished.rows.insert(finished.rows.end(), rows.begin(), rows.end());
+  }
+  return finished;
+}
 
 StudyResult run_study(const Study& study, const fs::path& folder,
                       const std::function<void(const StudyProgress&)>& progress) {

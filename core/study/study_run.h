@@ -27,4 +27,12 @@ struct StudyProgress {
 StudyResult run_study(const Study& study, const std::filesystem::path& folder,
                       const std::function<void(const StudyProgress&)>& progress = {});
 
+// Rows of the points with a result in `folder`.
+struct FinishedPoints {
+  StudyRows rows;
+  std::size_t count = 0, points = 0;  // finished points; all points
+};
+// Throws InputError if a result is broken.
+FinishedPoints finished_points(const Study& study, const std::filesystem::path& folder);
+
 }  // namespace attnscope

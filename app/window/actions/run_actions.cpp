@@ -116,6 +116,13 @@ void add_intervene_actions(std::vector<Action>& list) {
                   {},
                   open_extrapolation_dialog});
   list.back().view = "position";
+  list.push_back({"experiment",
+                  "Experiment…",
+                  "Check a claim of an article by runs over one or two parameters, or sweep a "
+                  "parameter of this session.",
+                  Menu::Edit,
+                  {},
+                  open_study_dialog});
   list.push_back({"train",
                   "Train a model…",
                   "Train a small model on a task in the background; all views follow its weights.",

@@ -75,7 +75,9 @@ void draw_result_file(Ui& ui, State& state, ResultFile& file, const std::string&
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("File");
   ImGui::SameLine();
-  ImGui::SetNextItemWidth(ui.px(300));
+  const float room =
+      ImGui::GetContentRegionAvail().x - ui.px(100) - ImGui::GetStyle().ItemSpacing.x;
+  ImGui::SetNextItemWidth(std::clamp(room, ui.px(40), ui.px(300)));
   if (text_field(ui, file.path, (id + ".path").c_str(), (id + ".png").c_str())) {
     file.overwrite_path.clear();
   }
@@ -91,8 +93,9 @@ void draw_result_file(Ui& ui, State& state, ResultFile& file, const std::string&
       replaces ? "This file exists. Click again to replace it." : file.problem;
   if (!message.empty()) {
     ImGui::SameLine();
-    ImGui::TextColored(replaces ? ui.look->warning : ui.look->error, "%s",
-                       on_screen(message).c_str());
+    const std::string visible = elide(on_screen(message), ImGui::GetContentRegionAvail().x);
+    ImGui::TextColored(replaces ? ui.look->warning : ui.look->error, "%s", visible.c_str());
+    hint(ui, message);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "app/window/dialogs/extrapolation_dialog.h"
 #include "app/window/dialogs/file_browser.h"
 #include "app/window/dialogs/palette.h"
+#include "app/window/dialogs/study_job.h"
 #include "app/window/dialogs/training_dialog.h"
 
 namespace attnscope::window {
@@ -26,6 +27,7 @@ struct Dialogs {
   CalibrationDialog calibration;
   ExtrapolationDialog extrapolation;
   TrainingDialog training;
+  StudyDialog study;
   DocumentationDialog documentation;
   LessonList lessons;
   Palette palette;
@@ -34,8 +36,8 @@ struct Dialogs {
   // True if any dialog is open.
   bool open() const {
     return browser.open || exporting.open || cost.open || calibration.open || extrapolation.open ||
-           training.open || documentation.open || lessons.open || palette.open || help_open ||
-           about_open;
+           training.open || study.open || documentation.open || lessons.open || palette.open ||
+           help_open || about_open;
   }
 };
 

@@ -19,5 +19,6 @@ void draw_cost_dialog(Ui& ui, State& state, Painter& painter);
 void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& widgets, Painter& painter);
 void draw_extrapolation_dialog(Ui& ui, State& state, Painter& painter);
 void draw_training_dialog(Ui& ui, State& state, Painter& painter);
+void draw_study_dialog(Ui& ui, State& state, Painter& painter);
 
 }  // namespace attnscope::window

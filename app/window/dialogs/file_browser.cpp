@@ -44,6 +44,8 @@ void browse(State& state, BrowsePurpose purpose) {
         state.files.session.empty() ? "session.json" : state.files.session.filename().string();
   } else if (purpose == BrowsePurpose::LocateFile) {
     browser.name = std::filesystem::path(missing_file(state)).filename().string();
+  } else if (purpose == BrowsePurpose::SweepFile) {
+    browser.name = std::filesystem::path(state.dialogs.study.sweep.path).filename().string();
   } else if (purpose == BrowsePurpose::ExportPath) {
     browser.name = std::filesystem::path(state.dialogs.exporting.path).filename().string();
   }
@@ -84,9 +86,10 @@ void accept_browser(State& state) {
     enter_folder(browser, path);
     return;
   }
-  const bool writes =
-      browser.purpose == BrowsePurpose::SaveSession || browser.purpose == BrowsePurpose::ExportPath;
-  if (browser.purpose == BrowsePurpose::SaveSession && path.extension().empty()) path += ".json";
+  const bool writes_json =
+      browser.purpose == BrowsePurpose::SaveSession || browser.purpose == BrowsePurpose::SweepFile;
+  const bool writes = writes_json || browser.purpose == BrowsePurpose::ExportPath;
+  if (writes_json && path.extension().empty()) path += ".json";
   if (writes && browser.name.empty()) {
     browser.problem = "Enter a name.";
     return;
@@ -125,6 +128,16 @@ void accept_browser(State& state) {
       break;
     case BrowsePurpose::LengthsText:
       state.dialogs.extrapolation.text_file = path.string();
+      break;
+    case BrowsePurpose::OpenStudy:
+      succeeded = open_study(state, path);
+      break;
+    case BrowsePurpose::SweepText:
+      state.dialogs.study.sweep.sweep.text_file = path.string();
+      break;
+    case BrowsePurpose::SweepFile:
+      state.dialogs.study.sweep.path = state.dialogs.study.sweep.overwrite_path =
+          path.string();  // replacement was confirmed
       break;
     case BrowsePurpose::SaveSession:
       succeeded = save_to(state, path);
@@ -183,6 +196,13 @@ BrowserTexts browser_texts(BrowsePurpose purpose) {
     case BrowsePurpose::LengthsText:
       return {"Text to evaluate", "Use this text",
               "A text file that the models were not trained on."};
+    case BrowsePurpose::OpenStudy:
+      return {"Open experiment", "Open", "A definition (JSON), as attnscope experiment reads it."};
+    case BrowsePurpose::SweepText:
+      return {"Text to evaluate", "Use this text",
+              "A text file that the model was not trained on."};
+    case BrowsePurpose::SweepFile:
+      return {"Definition file", "Choose", "The definition of the sweep (JSON)."};
     case BrowsePurpose::LocateFile:
       return {"Locate file", "Use this file", "The missing file, at its new location."};
     case BrowsePurpose::SaveSession:

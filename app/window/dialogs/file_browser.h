@@ -20,6 +20,9 @@ enum class BrowsePurpose {
   CalibrationText,
   TrainingText,
   LengthsText,
+  OpenStudy,
+  SweepText,
+  SweepFile,
   LocateFile,
   SaveSession,
   ExportPath

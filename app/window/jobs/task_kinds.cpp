@@ -8,7 +8,7 @@ const std::vector<TaskKind>& task_kinds() {
   static const std::vector<TaskKind> kinds{
       opening_tasks(),      model_fetch_tasks(), salient_pair_tasks(), finding_tasks(),
       step_picture_tasks(), cost_tasks(),        calibration_tasks(),  extrapolation_tasks(),
-      training_tasks(),     export_tasks(),
+      training_tasks(),     study_tasks(),       export_tasks(),
   };
   return kinds;
 }

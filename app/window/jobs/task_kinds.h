@@ -39,6 +39,7 @@ TaskKind cost_tasks();
 TaskKind calibration_tasks();
 TaskKind extrapolation_tasks();
 TaskKind training_tasks();
+TaskKind study_tasks();
 TaskKind export_tasks();
 
 bool update_tasks(State& state);  // of all kinds; true if something changed

@@ -11,6 +11,7 @@
 #include "app/window/dialogs/calibration_dialog.h"
 #include "app/window/dialogs/cost_dialog.h"
 #include "app/window/dialogs/dialogs.h"
+#include "app/window/dialogs/study_job.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/shutdown_watchdog.h"
 #include "core/base/file.h"
@@ -137,6 +138,36 @@ TEST_F(Closing, EndsBackgroundTasks) {
         return calibration != nullptr && !calibration->is_finished() && cost != nullptr &&
                !cost->is_finished();
       });
+}
+
+TEST_F(Closing, EndsExperimentAndKeepsFinishedPoints) {
+  const Study study = study_from_json(Json::parse(R"({
+    "title": "Steps", "claim": "", "source": "", "minutes": 0,
+    "base": {
+      "train": {"task": "recall", "batch": 2, "warm_up": 0, "evaluate_every": 0,
+                "model": {"vocabulary": 256, "context": 24, "width": 16, "layers": 1, "heads": 1,
+                          "hidden": 16}},
+      "measure": {"type": "score"}
+    },
+    "vary": [{"name": "steps", "set": "/train/steps", "values": [2, 1000000]}],
+    "figure": {"x": "steps", "y": "loss"}
+  })"),
+                                      "steps.json");
+  const std::filesystem::path results = folder_.path() / "steps";
+  close_while_running(
+      "an experiment",
+      [&](Rehearsal& window) {
+        StudyDialog& dialog = window.state().dialogs.study;
+        dialog.study = std::make_shared<const Study>(study);
+        dialog.folder = results.string();
+        start_study(dialog);
+      },
+      [](Rehearsal& window) {
+        const StudyDialog& dialog = window.state().dialogs.study;
+        return dialog.run.finished == 1 && dialog.task != nullptr && dialog.task->fraction() > 0.5;
+      });
+  EXPECT_EQ(finished_points(study, results).count, 1u);
+  EXPECT_TRUE(file_exists(results / "models/1-1000000/training.safetensors"));
 }
 
 // Work that cannot be cancelled is terminated; an unwritten file is reported.
