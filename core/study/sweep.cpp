@@ -216,7 +216,9 @@ Json options_of(const Sweep& sweep) {
 }
 
 Json figure_of(const Sweep& sweep, const std::string& name, const Json& values) {
-  Json::Object figure{{"y", sweep.column}};
+  std::string y_label = sweep.column;
+  std::ranges::replace(y_label, '_', ' ');
+  Json::Object figure{{"y", sweep.column}, {"y_label", y_label}};
   if (sweep.measure == "lengths") {
     figure["x"] = "length";
     figure["x_label"] = "window length (tokens)";

@@ -15,7 +15,8 @@ namespace {
 constexpr double kStudyWidth = 1180, kStudyHeight = 720, kStudyListWidth = 380;  // units
 constexpr double kStudyListShare = 0.42;  // of the dialog, at most
 constexpr double kMinPictureHeight = 168;
-constexpr double kReportShare = 0.36;  // of the height below the list, at most
+constexpr double kChartWidth = 400, kChartHeight = 260;  // a smaller picture is scaled down
+constexpr double kReportShare = 0.36;                    // of the height below the list, at most
 
 std::string source_line(const StudyEntry& entry) {
   if (entry.minutes <= 0) return entry.source;
@@ -64,10 +65,17 @@ bool draw_entry(Ui& ui, const StudyEntry& entry, bool is_selected) {
 void draw_entries(Ui& ui, StudyDialog& dialog, float height) {
   ImGui::BeginChild("entries", {0, height});
   std::string clicked;
+  // A selection by another way, such as a saved sweep, scrolls into view.
+  ImGuiStorage& storage = *ImGui::GetStateStorage();
+  const ImGuiID shown = ImGui::GetID("shown");
+  const int selected = static_cast<int>(ImGui::GetID(dialog.selected.c_str()));
+  const bool is_new = storage.GetInt(shown) != selected;
+  storage.SetInt(shown, selected);
   for (const StudyEntry& entry : dialog.entries) {
     ImGui::PushID(entry.file.c_str());
     const bool is_selected = entry.file == dialog.selected;
     if (draw_entry(ui, entry, is_selected)) clicked = entry.file;
+    if (is_selected && is_new && !ImGui::IsItemVisible()) ImGui::SetScrollHereY(1);
     ImGui::PopID();
   }
   ImGui::EndChild();
@@ -169,12 +177,14 @@ void draw_study_picture(Ui& ui, StudyDialog& dialog, Painter& painter, float hei
     Study study = *dialog.study;
     study.claim.clear();
     study.comparisons.clear();
-    const ScreenMeasure measure(ui.fonts, ui.scale);
-    dialog.picture =
-        study_picture(study, dialog.run.rows, static_cast<double>(size.x) / ui.scale,
-                      static_cast<double>(size.y) / ui.scale, ui.look->theme(), measure);
-    painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
-    ImGui::Dummy({1, std::max(1.0F, ui.px(dialog.picture.height) - ui.px(1))});
+    const double width = static_cast<double>(size.x), height_below = static_cast<double>(size.y);
+    const double scale = std::min({ui.scale, width / kChartWidth, height_below / kChartHeight});
+    const ScreenMeasure measure(ui.fonts, scale);
+    dialog.picture = study_picture(study, dialog.run.rows, width / scale, height_below / scale,
+                                   ui.look->theme(), measure);
+    painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), origin, scale, ui.fonts);
+    const auto pixels = static_cast<float>(dialog.picture.height * scale);
+    ImGui::Dummy({1, std::max(1.0F, pixels - ui.px(1))});
   }
   ImGui::EndChild();
   mark(ui, "experiment.picture");

@@ -54,7 +54,7 @@ const SweepMeasure& current_measure(const SweepForm& form) {
 }
 
 void draw_measure(Ui& ui, SweepForm& form) {
-  constexpr double kHelpOffset = 170;
+  constexpr double kHelpOffset = 210;
   const SweepMeasure& current = current_measure(form);
   sweep_label(ui, "Measure");
   if (begin_combo(ui, "##measure", current.id, ImGuiComboFlags_HeightLarge)) {
