@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/stop.h"
 #include "core/study/study_point.h"
 #include "core/study/study_result.h"
@@ -86,15 +87,18 @@ TEST(Study, RefusalsNamePlaceAndExpectedValue) {
   EXPECT_NE(with("/colour", 1).find("colour"), std::string::npos);
 }
 
-TEST(Study, AllBundledDefinitionsAreValid) {
+TEST(Study, AllBundledDefinitionsAreValidAndDocumented) {
+  const std::string page =
+      read_file(testing::source_folder() / "assets" / "docs" / "experiments.md");
   for (const std::string& id : bundled_studies()) {
+    EXPECT_NE(page.find("| `" + id + "`"), std::string::npos) << id;
     for (const bool quick : {false, true}) {
       const Study study = find_study(id, quick);
       EXPECT_FALSE(study.comparisons.empty()) << id;
       EXPECT_GT(study.minutes, 0) << id;
     }
   }
-  EXPECT_GE(bundled_studies().size(), 4u);
+  EXPECT_GE(bundled_studies().size(), 20u);
 }
 
 StudyRow row(const char* curve, double x, double y) {
