@@ -20,7 +20,7 @@ add_custom_target(attnscope_pages ALL DEPENDS ${page_files})
 
 install(TARGETS attnscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 set(home ${CMAKE_INSTALL_DATADIR}/attnscope)
-foreach(folder experiments lessons models presets samples stores texts)
+foreach(folder data experiments lessons models presets samples stores texts)
   install(DIRECTORY assets/${folder} DESTINATION ${home}/assets)
 endforeach()
 install(FILES assets/pictures/hills.png DESTINATION ${home}/assets/pictures)

@@ -110,7 +110,7 @@ TaskInfo image_task() {
           .summary = "next-pixel prediction on images",
           .input = "image",
           .files = "images, folders of images, or tables (CSV),",
-          .bundled_file = "data/digits-8x8.csv.gz",
+          .bundled_file = "data/digits.csv",
           .length = pixel_count,
           .check = check_image,
           .make = make_image};
