@@ -190,7 +190,6 @@ LearningCurve run_training(const TrainingPlan& plan, LearningCurve curve, bool s
     if (progress.rise != nullptr) curve.rises.push_back({progress.step, describe(*progress.rise)});
     const Clock::time_point now = Clock::now();
     const bool is_due = now >= next_publication || single_step || progress.step == plan.steps;
-    if (single_step) task.cancel();
     if (!is_due) return;
     next_publication = now + std::chrono::duration_cast<Clock::duration>(
                                  std::chrono::duration<double>(kPublishInterval));
@@ -199,6 +198,7 @@ LearningCurve run_training(const TrainingPlan& plan, LearningCurve curve, bool s
     progress.log->save_rows();  // the view Training reads them with the published model
     publication.set(progress.snapshot());
     task.publish(curve, share(progress.step));
+    if (single_step) task.cancel();  // at the end, since it interrupts what follows
   };
   try {
     train(plan, watch, {}, std::move(controls));
