@@ -11,6 +11,7 @@
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
 #include "core/study/study_run.h"
 
 namespace attnscope::command {
@@ -30,6 +31,8 @@ void run(const StudyOptions& options) {
   const std::vector<std::string> names = options.all ? bundled_studies() : options.experiments;
   std::vector<Study> studies;
   for (const std::string& name : names) studies.push_back(find_study(name, options.quick));
+  std::string problem;  // the first
+  std::size_t problems = 0;
   for (const Study& study : studies) {
     constexpr std::size_t kSteps = 1000;
     const auto print_step = print_progress(study.id);
@@ -40,10 +43,16 @@ void run(const StudyOptions& options) {
     const StudyResult result = run_study(study, folder, [&](const StudyProgress& progress) {
       if (is_terminal) print_step(static_cast<std::size_t>(progress.fraction * kSteps), kSteps);
     });
-    for (const std::string& problem : result.problems) print_note(study.id + ": " + problem);
+    if (problems == 0 && !result.problems.empty()) {
+      problem = study.id + ": " + result.problems.front();
+    }
+    problems += result.problems.size();
     print(study.id + ": " + conclusion(study, result.rows) + "\n");
     flush_output();
   }
+  if (problems > 1)
+    problem += " (and " + count_text(static_cast<long long>(problems) - 1, "more point") + ")";
+  if (problems > 0) throw WorkError(problem);
 }
 
 }  // namespace

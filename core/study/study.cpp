@@ -211,6 +211,10 @@ Study study_from_json(const Json& definition, std::string_view path, bool quick)
   Study study;
   study.definition = definition;
   if (definition.is_object() && definition.contains("quick")) {
+    if (!definition["quick"].is_object()) {
+      throw InputError(std::string(path) + ": quick: expected an object, found " +
+                       shortened(definition["quick"]));
+    }
     if (quick) study.definition.merge_patch(definition["quick"]);
     study.definition.erase("quick");
   }

@@ -140,15 +140,20 @@ StudyWork work_of(const StudyPoint& point, const fs::path& models) {
 
 void check_points(const Study& study, std::string_view path) {
   for (const StudyPoint& point : study_points(study)) {
-    try {
-      work_of(point, "models");
-    } catch (const InputError& e) {
+    const auto fail = [&](const std::exception& e) {
       std::string place(path);
       for (std::size_t i = 0; i < point.values.size(); ++i) {
         const StudyParameter& parameter = study.parameters[i];
         place += ": " + parameter.name + " " + parameter.values[point.values[i]].label;
       }
       throw InputError(place + ": " + e.what());
+    };
+    try {
+      work_of(point, "models");
+    } catch (const InputError& e) {
+      fail(e);
+    } catch (const JsonError& e) {
+      fail(e);
     }
   }
 }

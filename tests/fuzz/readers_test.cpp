@@ -61,6 +61,10 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_lessons", "bundled lessons"},
     {"retrieval_from_json", "part of sessions and plans: targets session and plan"},
     {"read_model_files", "model cards: target card"},
+    {"read_learning_curve", "the log of a training: target training_state"},
+    {"stage_from_json", "within the target plan"},
+    {"stages_from_text", "a list of numbers, from the command line or a field"},
+    {"read_finished_points", "within the targets study and study_rows"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
 
 // Source files that obtain bytes directly, each with its target or the reason why it has none.
@@ -100,6 +104,7 @@ const std::map<std::string, std::string> kByteSources{
     {"core/checkpoint/card.cpp", "target card"},
     {"core/checkpoint/hub.cpp", "a folder name in the cache of another program"},
     {"core/lesson/lesson.cpp", "target lesson"},
+    {"app/window/dialogs/study_job.cpp", "target study"},
     {"core/study/study.cpp", "target study"},
     {"core/study/study_run.cpp", "target study_rows"},
     {"core/study/evaluation_measures.cpp", "any bytes are a text: target text"},

@@ -51,6 +51,7 @@ const std::vector<Line> kQuickCommands = {
     {"statistics TEXT --model brackets", true},
     {"pairs --model brackets -t '(())()'", true},
     {"cost --variant full --lengths 32", true},
+    {"experiment returns --quick -o OUT/returns", true},
     {"open OUT/none.npy"},
     {"window --session OUT/none.json"},
     {"manual", true},
