@@ -1,8 +1,6 @@
 // attnscope calibrate: calibrates the early-exit threshold of a model.
 #include "core/training/calibrate.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -92,14 +90,10 @@ void run(const CalibrateOptions& options) {
   request.length = options.length;
   request.max_windows = options.windows;
   request.thresholds = CalibrationRequest::descending_thresholds(options.steps);
-  constexpr std::size_t kSteps = 1000;
-  const auto print_step = print_progress("calibrating");
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const auto print_step = print_fraction("calibrating");
   const Calibration calibration =
       calibrate(checkpoint, read_texts(files), read_texts(options.held_out), request,
-                [&](const Calibration&, double fraction) {
-                  if (is_terminal) print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
-                });
+                [&](const Calibration&, double fraction) { print_step(fraction); });
   if (!options.output.empty()) write(options, calibration);
   for (const std::string& name : checkpoint.model.untrained) {
     print_note("untrained: " + name);

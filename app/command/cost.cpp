@@ -1,6 +1,4 @@
 // attnscope cost: cost of variants against length, as a figure or a table.
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -126,12 +124,9 @@ void run(const CostOptions& options) {
   const bool plots_counts_only = plot.quantity == CostQuantity::Operations ||
                                  (plot.quantity == CostQuantity::Bytes && !plot.measured);
   request.measured = !plots_counts_only;
-  constexpr std::size_t kSteps = 1000;
-  const auto print_step = print_progress("measuring");
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
-  const CostCurves curves = cost_curves(request, [&](const CostCurves&, double fraction) {
-    if (is_terminal) print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
-  });
+  const auto print_step = print_fraction("measuring");
+  const CostCurves curves =
+      cost_curves(request, [&](const CostCurves&, double fraction) { print_step(fraction); });
   {
     const UninterruptedScope writing;  // writes the results of an interrupted measurement, too
     write(options, curves, plot);

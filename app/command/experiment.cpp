@@ -1,6 +1,4 @@
 // attnscope experiment: checks a claim of an article by runs over one or two parameters.
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -34,15 +32,12 @@ void run(const StudyOptions& options) {
   std::string problem;  // the first
   std::size_t problems = 0;
   for (const Study& study : studies) {
-    constexpr std::size_t kSteps = 1000;
-    const auto print_step = print_progress(study.id);
-    const bool is_terminal = isatty(STDERR_FILENO) != 0;
+    const auto print_step = print_fraction(study.id);
     const std::filesystem::path folder = studies.size() == 1
                                              ? std::filesystem::path(options.folder)
                                              : std::filesystem::path(options.folder) / study.id;
-    const StudyResult result = run_study(study, folder, [&](const StudyProgress& progress) {
-      if (is_terminal) print_step(static_cast<std::size_t>(progress.fraction * kSteps), kSteps);
-    });
+    const StudyResult result = run_study(
+        study, folder, [&](const StudyProgress& progress) { print_step(progress.fraction); });
     if (problems == 0 && !result.problems.empty()) {
       problem = study.id + ": " + result.problems.front();
     }

@@ -1,7 +1,4 @@
 // attnscope render: a view of a run as a picture.
-#include <unistd.h>
-
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -70,15 +67,7 @@ void write(const Target& target, const Session& session, const Traces& traces,
     return;
   }
   FrameSequence frames(session, traces, *target.frames, runner);
-  constexpr std::size_t kSteps = 1000;
-  std::function<void(double)> progress;
-  // Progress is omitted if stderr is redirected.
-  if (isatty(STDERR_FILENO) != 0) {
-    progress = [print = print_progress("frames")](double fraction) {
-      print(static_cast<std::size_t>(std::lround(fraction * kSteps)), kSteps);
-    };
-  }
-  write_frames(target.output, frames, target.picture, progress);
+  write_frames(target.output, frames, target.picture, print_fraction("frames"));
 }
 
 // Selects the head of the pair with this rank, pins its words and reports the pair on stderr.

@@ -33,6 +33,14 @@ std::function<void(std::size_t, std::size_t)> print_progress(const std::string& 
   };
 }
 
+std::function<void(double)> print_fraction(const std::string& label) {
+  if (isatty(STDERR_FILENO) == 0) return [](double) {};
+  return [print = print_progress(label)](double fraction) {
+    constexpr std::size_t kSteps = 1000;
+    print(static_cast<std::size_t>(fraction * kSteps), kSteps);
+  };
+}
+
 ProgressLine::ProgressLine(const std::string& label) {
   progress_->begin_stage(label, 0, 0);
   if (isatty(STDERR_FILENO) == 0) return;

@@ -17,6 +17,10 @@ namespace attnscope::command {
 std::function<void(std::size_t completed, std::size_t total)> print_progress(
     const std::string& label);
 
+// Like print_progress() for a completed fraction in [0, 1]; prints nothing if stderr is not a
+// terminal.
+std::function<void(double fraction)> print_fraction(const std::string& label);
+
 // Prints progress on stderr during its lifetime: "layer 2 of 4, 40%, about 12 s left". Prints
 // nothing during the first half second, or if stderr is not a terminal.
 class ProgressLine {

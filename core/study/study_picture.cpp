@@ -53,10 +53,12 @@ DisplayList draw_curves(const Study& study, const StudyRows& rows, double width,
                         const Theme& theme, const TextMeasure& measure) {
   const StudyFigure& figure = study.figure;
   InOrder<std::map<double, Mean>> curves;
+  bool is_whole = true;
   for (const StudyRow& row : rows) {
     const double *x = number_in(row, figure.x), *y = number_in(row, figure.y);
     if (x == nullptr || y == nullptr) continue;
     entry(curves, word_in(row, figure.curves))[*x].add(*y);
+    is_whole = is_whole && *x == std::round(*x);
   }
   LineChart chart;
   chart.title = study.title;
@@ -68,6 +70,11 @@ DisplayList draw_curves(const Study& study, const StudyRows& rows, double width,
   chart.note = note_of(study, rows);
   chart.x.logarithmic = figure.x_base > 0;
   if (figure.x_base > 0) chart.x.base = figure.x_base;
+  if (is_whole) {  // numbers of tokens, heads or layers have no fractions
+    chart.x.text = [](double tick) {
+      return tick == std::round(tick) ? grouped(std::llround(tick)) : std::string();
+    };
+  }
   chart.y.logarithmic = figure.y_logarithmic;
   const auto& colours = colour_map(kCategories).colours;
   for (std::size_t n = 0; n < curves.size(); ++n) {

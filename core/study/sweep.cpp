@@ -189,7 +189,7 @@ Json swept_values(const Sweep& sweep) {
   const SweepParameter& swept = sweep.parameter;
   Json values = Json::array();
   for (const std::string& part : comma_separated(sweep.values)) {
-    const Value value = value_from_text(swept.parameter, part, "values: " + swept.id);
+    const Value value = value_from_text(swept.parameter, part, "values");
     if (swept.parameter.kind == Parameter::Kind::Choice) {
       values.push_back(Json(Json::Object{{"label", choice_label(swept.parameter, to_text(value))},
                                          {"value", attnscope::to_json(value)}}));

@@ -51,8 +51,8 @@ struct Sweep {
   std::string text_file = "assets/texts/mill.txt";
 };
 
-// Definition of the experiment, whose points are valid. Throws InputError: "values: variant.window:
-// expected an integer of at least 1, found \"x\"".
+// Definition of the experiment, whose points are valid. Throws InputError: "values.window: expected
+// an integer of at least 1, found \"x\"".
 Json sweep_definition(const Sweep& sweep);
 
 }  // namespace attnscope

@@ -183,6 +183,7 @@ TEST(StudyRun, ContinuesWhereItWasStopped) {
   // Measured anew, the losses are the same.
   const testing::TemporaryFolder other;
   const StudyRows again = run_study(study, other.path()).rows;
+  ASSERT_EQ(again.size(), result.rows.size());
   for (std::size_t n = 0; n < again.size(); ++n) {
     if (!again[n].numbers.contains("training_loss")) continue;
     EXPECT_EQ(again[n].numbers.at("training_loss"), result.rows[n].numbers.at("training_loss"));
