@@ -19,9 +19,9 @@ using cpu::RowKernels;
 constexpr Index kMinParallelWork = Index{1} << 18;  // smaller products use one thread
 constexpr Index kDepth = 256;                       // rows of a panel (32 KiB)
 constexpr Index kMaxPanels = 32;                    // panels packed at a time (1 MiB)
-constexpr Index kRowBlock = 256;  // rows of A that stay in the cache for all panels
+constexpr Index kRowBlock = 240;  // rows of A that stay in the cache for all panels
 constexpr Index kDots = 4;        // dot products at a time, see RowKernels::four_dots
-constexpr Index kTile = 8;        // rows of a register tile; a thread's share has whole tiles
+constexpr Index kTile = 24;       // multiple of the rows of all register tiles
 
 Index ceil_divide(Index a, Index b) {
   return (a + b - 1) / b;
