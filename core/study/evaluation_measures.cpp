@@ -146,10 +146,13 @@ MeasureFunction make_returns(JsonObject& options) {
     const ReturnCurve curve = achieved_returns(*input.checkpoint(), context);
     StudyRows rows;
     for (std::size_t n = 0; n < curve.achieved.size(); ++n) {
+      if (std::isnan(curve.achieved[n])) continue;  // no start is that near
       const auto steps = static_cast<Index>(n + 1);
-      rows.push_back({{{"requested", static_cast<double>(Grid::return_to_go(steps))},
+      const auto requested = static_cast<double>(Grid::return_to_go(steps));
+      rows.push_back({{{"requested", requested},
                        {"requested_steps", static_cast<double>(steps)},
                        {"achieved", curve.achieved[n]},
+                       {"missed", std::abs(curve.achieved[n] - requested)},
                        {"within", curve.within[n]}},
                       {}});
     }
@@ -169,7 +172,7 @@ std::vector<StudyMeasure> evaluation_measures() {
        "threshold, layers, changed, loss, lost, calibrated_layers", MeasureNeeds::Model,
        make_exits},
       {"returns", "achieved by requested return of a trajectory model",
-       "requested, requested_steps, achieved, within", MeasureNeeds::Model, make_returns},
+       "requested, requested_steps, achieved, missed, within", MeasureNeeds::Model, make_returns},
   };
 }
 

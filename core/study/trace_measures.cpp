@@ -3,12 +3,15 @@
 #include <numeric>
 
 #include "core/analysis/cost.h"
+#include "core/analysis/encoded.h"
 #include "core/analysis/error_study.h"
+#include "core/analysis/linear_fit.h"
 #include "core/analysis/memory_use.h"
 #include "core/analysis/statistics.h"
 #include "core/analysis/symmetric_eigen.h"
 #include "core/base/error.h"
 #include "core/base/find_by_id.h"
+#include "core/experiment/gradient_study.h"
 #include "core/experiment/partial_choice.h"
 #include "core/experiment/run.h"
 #include "core/lesson/claim.h"
@@ -220,6 +223,61 @@ MeasureFunction make_errors(JsonObject&) {
   };
 }
 
+// Position vectors that are added to the input: mean cosine of pairs by distance, and, in the first
+// row, the error of a linear regression of the position from the vector, in tokens.
+MeasureFunction make_positions(JsonObject& options) {
+  const Index count = options.integer_or("count", 64, 8, 4096);
+  return [count](const MeasureInput& input) {
+    const std::shared_ptr<const Trace> trace = trace_of(input);
+    const AttentionTap* tap = trace->find({0, 0, trace->part({})});
+    if (tap == nullptr || !encoding(tap->encoding.id).embed) {
+      throw InputError("measure: positions: expected positions added to the input, found " +
+                       (tap == nullptr ? "no attention" : tap->encoding.id));
+    }
+    const RowMatrix vectors =
+        matrix_of(position_vectors(encoding_use(*tap, *trace->config), count));
+    const RowMatrix normalised = vectors.rowwise().normalized();
+    const RowMatrix cosines = normalised * normalised.transpose();
+    StudyRows rows;
+    for (Index distance = 0; distance < count; ++distance) {
+      rows.push_back({{{"distance", static_cast<double>(distance)},
+                       {"similarity", cosines.diagonal(distance).mean()}},
+                      {}});
+    }
+    RowMatrix positions(count, 1);
+    for (Index i = 0; i < count; ++i) positions(i, 0) = static_cast<double>(i);
+    const RowMatrix predicted = held_out_predictions(vectors, positions);
+    rows.front().numbers["regression_error"] = (predicted - positions).cwiseAbs().mean();
+    return rows;
+  };
+}
+
+// Gradient of one output with respect to the input of the first layer of the encoder, or of the
+// only stack, by position; with attention, and with the outputs of attention as constants.
+MeasureFunction make_reach(JsonObject& options) {
+  GradientSettings settings;
+  if (options.has("position")) settings.position = options.integer("position", 0, kMaxIndex);
+  return [settings](const MeasureInput& input) {
+    Session session = input.session;
+    fill_unset_parameters(session.run);
+    ExperimentRun runner(cpu_only());
+    const Findings findings = compute_background_findings(
+        session, {{Findings::gradients.id, settings}}, runner, [](std::size_t, std::size_t) {});
+    const std::shared_ptr<const GradientStudy> study = findings.get(Findings::gradients);
+    if (study == nullptr) throw InputError("measure: reach: the model has no gradients");
+    if (!study->problem.empty()) throw InputError("measure: reach: " + study->problem);
+    const GradientRow& first = study->rows.front();
+    StudyRows rows;
+    for (Index i = 0; i < first.full.size(); ++i) {
+      rows.push_back({{{"place", static_cast<double>(i)},
+                       {"gradient", static_cast<double>(first.full[i])},
+                       {"without_attention", static_cast<double>(first.without_attention[i])}},
+                      {}});
+    }
+    return rows;
+  };
+}
+
 }  // namespace
 
 std::vector<StudyMeasure> trace_measures() {
@@ -236,6 +294,10 @@ std::vector<StudyMeasure> trace_measures() {
        "rank, share, needed_rank", MeasureNeeds::Model, make_singular},
       {"slots", "weight by memory slot", "slot, place, kind, weight", MeasureNeeds::Model,
        make_slots},
+      {"positions", "position vectors of the input: cosine by distance, regression of the position",
+       "distance, similarity, regression_error", MeasureNeeds::Model, make_positions},
+      {"reach", "gradient of an output with respect to each input, with and without attention",
+       "place, gradient, without_attention", MeasureNeeds::Model, make_reach},
       {"errors", "error of estimated softmax weights by number of features or rows",
        "size, estimate, error, max_error", MeasureNeeds::Model, make_errors},
   };
