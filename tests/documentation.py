@@ -22,6 +22,7 @@ import tempfile
 MOST_README_LINES = 150
 MOST_PICTURE_BYTES = 4 << 20
 SECONDS_PER_COMMAND = 30
+MOST_OPEN_CLAIMS = 14  # of articles.md: neither shown nor without a claim
 
 # Options of other programs and scripts.
 FOREIGN_OPTIONS = {
@@ -191,6 +192,50 @@ class Checker:
                 if done.returncode != 0:
                     self.report(name, f"{line}: exit status {done.returncode}: {done.stderr.strip()}")
 
+    # Rows of the articles.
+
+    def check_articles(self):
+        name = "assets/docs/articles.md"
+        columns = ("row", "articles", "subject", "computed", "in a model", "drawn", "claim", "command", "note")
+        rows = []
+        for line in re.findall(r"^\| \d+ \|.*$", self.pages[name], flags=re.M):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if len(cells) != len(columns):
+                self.report(name, f"row {cells[0]}: expected {len(columns)} cells, found {len(cells)}")
+                return
+            rows.append(dict(zip(columns, cells)))
+        experiments = {os.path.basename(file)[:-5] for file in
+                       glob.glob(os.path.join(self.top, "assets", "experiments", "*.json"))}
+        for row in rows:
+            place = f"{name}: row {row['row']}"
+            if row["claim"] not in ("yes", "partly", "against", "no", "–"):
+                self.report(place, f"claim: expected yes, partly, against, no or –, found {row['claim']}")
+            if row["claim"] not in ("yes", "–") and not row["note"]:
+                self.report(place, "note: expected the reason why the claim is not shown, found nothing")
+            cited = re.search(r"experiments? ((?:`[\w-]+`(?:, | and )?)+)", row["note"])
+            for experiment in re.findall(r"`([\w-]+)`", cited[1]) if cited else []:
+                if experiment not in experiments:
+                    self.report(place, f"no experiment {experiment}")
+        self.check_article_counts(name, rows)
+
+    def check_article_counts(self, name, rows):
+        done = ("computed", "in a model", "drawn")
+        counts = [sum(row[column] == "yes" for row in rows) for column in done]
+        complete = sum(all(row[column] == "yes" for column in done) for row in rows)
+        claims = [row["claim"] for row in rows if row["claim"] != "–"]
+        shown = claims.count("yes")
+        sentences = (
+            f"Of {len(rows)} rows, {counts[0]} are computed, {counts[1]} run in a model, {counts[2]} are drawn, "
+            f"and {complete} are all three.",
+            f"Of {len(claims)} claims, {shown} are shown, {claims.count('partly')} partly; "
+            f"{claims.count('against')} came out against the article, and {claims.count('no')} are not measured.")
+        text = re.sub(r"\s+", " ", self.pages[name])
+        for sentence in sentences:
+            if sentence not in text:
+                self.report(name, f"expected the sentence \"{sentence}\"")
+        if len(claims) - shown > MOST_OPEN_CLAIMS:
+            self.report(name, f"expected at most {MOST_OPEN_CLAIMS} open claims, found {len(claims) - shown}")
+
     # Sections that code cites.
 
     def check_sections(self):
@@ -258,6 +303,7 @@ def main(arguments):
     checker.check_index()
     checker.check_paths()
     checker.check_commands()
+    checker.check_articles()
     cited = checker.check_sections()
     checker.check_tables()
     run = checker.check_runs()
