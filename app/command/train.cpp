@@ -400,7 +400,8 @@ void add_train(Command program) {
   command
       .add("--stage", options->stages,
            "Stage of the training, \"steps=200,sequence=32,window=4,rate=0.5\": its steps, the "
-           "maximum of sequences and windows in tokens, and a factor of the learning rate. "
+           "maximum of sequences and windows in tokens, and a factor of the learning rate. With "
+           "sequence=32/64/128 each step draws one of these lengths. "
            "Repeatable, in order; default: one stage of --steps")
       .one_each();
   command.flag("--find-learning-rate", options->finds_rate,

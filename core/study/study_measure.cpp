@@ -1,6 +1,5 @@
 #include "core/study/study_measure.h"
 
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/find_by_id.h"
@@ -53,21 +52,6 @@ std::vector<std::string> file_names(JsonObject& options) {
   }
   if (names.empty()) options.fail("files", "at least one file name");
   return names;
-}
-
-std::vector<Index> whole_numbers(JsonObject& options, std::string_view key, Index min, Index max) {
-  std::vector<Index> numbers;
-  for (const Json& item : options.array(key)) {
-    const double number = item.is_number() ? item.get<double>() : -1;
-    const bool is_valid = number >= static_cast<double>(min) &&
-                          number <= static_cast<double>(max) && number == std::round(number);
-    if (!is_valid) {
-      options.fail(key, "integers from " + std::to_string(min) + " to " + std::to_string(max));
-    }
-    numbers.push_back(static_cast<Index>(number));
-  }
-  if (numbers.empty()) options.fail(key, "at least one number");
-  return numbers;
 }
 
 }  // namespace attnscope

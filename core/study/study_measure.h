@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/json_numbers.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/session.h"
@@ -75,6 +76,5 @@ std::vector<StudyMeasure> cost_measures();
 
 // Members that several measures have.
 std::vector<std::string> file_names(JsonObject& options);  // "files": at least one name
-std::vector<Index> whole_numbers(JsonObject& options, std::string_view key, Index min, Index max);
 
 }  // namespace attnscope

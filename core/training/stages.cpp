@@ -1,15 +1,20 @@
 #include "core/training/stages.h"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/json_numbers.h"
+#include "core/base/random.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
 namespace {
 
 constexpr Index kMaxStageSteps = Index{1} << 40;
+constexpr Index kMaxSequence = Index{1} << 40;
+constexpr std::size_t kMaxLengths = 16;
 constexpr double kMaxRateFactor = 1000;
 
 void limit_windows(ModelConfig& model, Index window) {
@@ -28,19 +33,45 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
+// "32" as a number, "32/64" as an array; nullopt for anything else.
+std::optional<Json> numbers_from_text(const std::string& text) {
+  Json numbers = Json::array();
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, '/');) {
+    const Json number = Json::parse_or_null(trimmed(part));
+    if (!number.is_number()) return std::nullopt;
+    numbers.push_back(number);
+  }
+  if (numbers.empty()) return std::nullopt;
+  return numbers.size() == 1 ? numbers[0] : numbers;
+}
+
 TrainingStage stage_from_text(const std::string& text, const std::string& path) {
   Json object = Json::object();
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, ',');) {
     const auto equals = part.find('=');
-    const Json value = Json::parse_or_null(trimmed(part.substr(equals + 1)));
-    if (equals == std::string::npos || !value.is_number()) {
+    const std::optional<Json> value = numbers_from_text(part.substr(equals + 1));
+    if (equals == std::string::npos || !value) {
       throw InputError(path + ": expected KEY=NUMBER between commas, found \"" + trimmed(part) +
                        "\"");
     }
-    object[trimmed(part.substr(0, equals))] = value;
+    object[trimmed(part.substr(0, equals))] = *value;
   }
   return stage_from_json(object, path);
+}
+
+// Member "sequence": a number (0: none) or a list of up to kMaxLengths numbers.
+std::vector<Index> sequences(JsonObject& object) {
+  if (!object.has("sequence") || !object.any("sequence").is_array()) {
+    const Index sequence = object.integer_or("sequence", 0, 0, kMaxSequence);
+    return sequence > 0 ? std::vector<Index>{sequence} : std::vector<Index>{};
+  }
+  const std::vector<Index> result = whole_numbers(object, "sequence", 1, kMaxSequence);
+  if (result.size() > kMaxLengths) {
+    object.fail("sequence", "at most " + std::to_string(kMaxLengths) + " numbers");
+  }
+  return result;
 }
 
 }  // namespace
@@ -49,7 +80,7 @@ TrainingStage stage_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   TrainingStage stage;
   stage.steps = object.integer("steps", 1, kMaxStageSteps);
-  stage.sequence = object.integer_or("sequence", 0, 0, kMaxStageSteps);
+  stage.sequence = sequences(object);
   stage.window = object.integer_or("window", 0, 0, kMaxStageSteps);
   stage.rate = object.number_or("rate", 1, 0, kMaxRateFactor);
   object.finish();
@@ -58,7 +89,8 @@ TrainingStage stage_from_json(const Json& value, std::string_view path) {
 
 Json to_json(const TrainingStage& stage) {
   Json object{{"steps", stage.steps}};
-  if (stage.sequence > 0) object["sequence"] = stage.sequence;
+  if (stage.sequence.size() == 1) object["sequence"] = stage.sequence.front();
+  if (stage.sequence.size() > 1) object["sequence"] = stage.sequence;
   if (stage.window > 0) object["window"] = stage.window;
   if (stage.rate != 1) object["rate"] = stage.rate;
   return object;
@@ -90,9 +122,17 @@ std::size_t stage_at(const TrainingPlan& plan, Index steps) {
 TrainingPlan stage_plan(const TrainingPlan& plan, const TrainingStage& stage) {
   TrainingPlan result = plan;
   result.stages.clear();
-  if (stage.sequence > 0) result.sequence = stage.sequence;
+  if (!stage.sequence.empty()) result.sequence = std::ranges::max(stage.sequence);
   if (stage.window > 0) limit_windows(result.model, stage.window);
   return result;
+}
+
+Index sequence_at(const TrainingPlan& plan, Index steps) {
+  if (plan.stages.empty()) return sequence_length(plan);
+  const std::vector<Index>& lengths = plan.stages[stage_at(plan, steps)].sequence;
+  if (lengths.empty()) return sequence_length(plan);
+  const std::uint64_t drawn = derived_seed(plan.seed, static_cast<std::uint64_t>(steps));
+  return lengths[static_cast<std::size_t>(drawn % lengths.size())];
 }
 
 void check_stages(const TrainingPlan& plan) {
@@ -104,7 +144,12 @@ void check_stages(const TrainingPlan& plan) {
   }
   for (std::size_t n = 0; n < plan.stages.size(); ++n) {
     try {
-      check(stage_plan(plan, plan.stages[n]));
+      TrainingPlan planned = stage_plan(plan, plan.stages[n]);
+      check(planned);
+      for (const Index length : plan.stages[n].sequence) {
+        planned.sequence = length;
+        check(planned);
+      }
     } catch (const InputError& e) {
       throw InputError("stages: stage " + std::to_string(n + 1) + ": " + e.what());
     }

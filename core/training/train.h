@@ -30,10 +30,11 @@ struct LossRise;
 
 // Part of a staged training (stages.h).
 struct TrainingStage {
-  Index steps = 0;     // number of steps
-  Index sequence = 0;  // tokens per sequence; 0: as in the plan
-  Index window = 0;    // maximum of the plan's windows, in tokens; 0: as in the plan
-  double rate = 1;     // factor of the learning rate
+  Index steps = 0;  // number of steps
+  // Tokens per sequence: each step draws one of these numbers. Empty: as in the plan.
+  std::vector<Index> sequence = {};
+  Index window = 0;  // maximum of the plan's windows, in tokens; 0: as in the plan
+  double rate = 1;   // factor of the learning rate
   bool operator==(const TrainingStage&) const = default;
 };
 

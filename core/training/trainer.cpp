@@ -98,7 +98,7 @@ Trainer::Trainer(const TrainingPlan& plan, std::shared_ptr<TrainingControls> con
     start();
   }
   stage_config_ = checkpoint_.model.config;
-  stage_sequence_ = sequence_length(plan_);
+  sequence_ = sequence_length(plan_);
   select_parameters();
   log_.set_layers(layers_of(parameters_));
   growth_.measure(parameters_, step_);
@@ -184,20 +184,27 @@ LossRow Trainer::step() {
   return step_at(rate * factor * controls_->rate_factor);
 }
 
-// Prepares the stage of the next step.
+// Prepares the stage and the sequences of the next step.
 void Trainer::enter_stage() {
   if (plan_.stages.empty()) return;
   const std::size_t stage = stage_at(plan_, step_);
-  if (stage_ == stage) return;
+  if (stage_ != stage) {
+    TrainingPlan planned = plan_;
+    planned.model = checkpoint_.model.config;
+    stage_config_ = stage_plan(planned, plan_.stages[stage]).model;
+    stage_ = stage;
+  }
+  sequence_ = sequence_at(plan_, step_);
+  if (sequence_ == sequence_length(plan_) || tasks_by_length_.contains(sequence_)) return;
   TrainingPlan planned = plan_;
-  planned.model = checkpoint_.model.config;
-  planned = stage_plan(planned, plan_.stages[stage]);
-  stage_config_ = planned.model;
-  planned.model = plan_.model;  // without values that depend on the data
-  stage_sequence_ = sequence_length(planned);
-  stage_task_ =
-      stage_sequence_ == sequence_length(plan_) ? nullptr : task(plan_.task).make(planned);
-  stage_ = stage;
+  planned.stages.clear();
+  planned.sequence = sequence_;
+  tasks_by_length_.emplace(sequence_, task(plan_.task).make(planned));
+}
+
+Task& Trainer::training_task() const {
+  const auto found = tasks_by_length_.find(sequence_);
+  return found != tasks_by_length_.end() ? *found->second : *task_;
 }
 
 LossRow Trainer::step_at(double rate) {
@@ -207,7 +214,7 @@ LossRow Trainer::step_at(double rate) {
   ++step_;
   growth_.measure(parameters_, step_);
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - start;
-  const auto tokens = static_cast<double>(plan_.batch * stage_sequence_);
+  const auto tokens = static_cast<double>(plan_.batch * sequence_);
   LossRow row;
   row.step = step_;
   row.loss = loss;

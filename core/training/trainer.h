@@ -9,6 +9,7 @@
 //   trainer.save();
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "core/checkpoint/checkpoint.h"
@@ -73,7 +74,7 @@ class Trainer {
   void select_parameters();
   double update(double rate);
   void enter_stage();
-  Task& training_task() const { return stage_task_ ? *stage_task_ : *task_; }
+  Task& training_task() const;
   void find_rise(double loss);
   void log_gradients(LossRow& row) const;
   ExpectedMatch expected_match() const;
@@ -84,11 +85,11 @@ class Trainer {
   AdamW optimiser_;
   LossLog log_;
   Checkpoint checkpoint_;
-  std::unique_ptr<Task> task_;        // whole sequences; scores the model
-  std::unique_ptr<Task> stage_task_;  // sequences of the current stage; null: those of task_
-  std::optional<std::size_t> stage_;  // current stage; nullopt: none
-  ModelConfig stage_config_;          // of the model in training steps
-  Index stage_sequence_ = 0;          // tokens per sequence
+  std::unique_ptr<Task> task_;                              // whole sequences; scores the model
+  std::map<Index, std::unique_ptr<Task>> tasks_by_length_;  // of stages, by tokens per sequence
+  std::optional<std::size_t> stage_;                        // current stage; nullopt: none
+  ModelConfig stage_config_;                                // of the model in training steps
+  Index sequence_ = 0;                                      // tokens per sequence
   NamedVars parameters_;
   Index step_ = 0;  // number of completed steps
   std::string log_warning_;

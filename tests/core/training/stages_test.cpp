@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/training/trainer.h"
@@ -63,7 +65,7 @@ TEST(Stages, TrainLikePlansOfTheirSettings) {
   const testing::TemporaryFolder folder;
   const TrainingPlan whole = windowed_plan(folder.path());
   TrainingPlan staged = whole;
-  staged.stages = {{.steps = 3, .sequence = 16, .window = 4}, {.steps = 3}};
+  staged.stages = {{.steps = 3, .sequence = {16}, .window = 4}, {.steps = 3}};
   TrainingPlan small = stage_plan(staged, staged.stages[0]);
   const std::vector<double> expected = losses(small), found = losses(staged);
   ASSERT_EQ(found.size(), 6u);
@@ -78,7 +80,7 @@ TEST(Stages, TrainLikePlansOfTheirSettings) {
 TEST(Stages, ResumeExactly) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = windowed_plan(folder.path());
-  plan.stages = {{.steps = 2, .sequence = 16}, {.steps = 4, .rate = 0.5}};
+  plan.stages = {{.steps = 2, .sequence = {16}}, {.steps = 4, .rate = 0.5}};
   const std::vector<double> expected = losses(plan);
   {
     Trainer trainer(plan);
@@ -88,6 +90,23 @@ TEST(Stages, ResumeExactly) {
   Trainer resumed(plan);
   EXPECT_EQ(resumed.step().loss, expected[3]);
   EXPECT_EQ(resumed.step().loss, expected[4]);
+}
+
+// Each step trains on the sequences that it draws, in the same way as a stage of that length.
+TEST(Stages, MixLengths) {
+  const testing::TemporaryFolder folder;
+  TrainingPlan plan = windowed_plan(folder.path());
+  plan.stages = stages_from_text("steps=6, sequence=8/16/24", "--stage");
+  EXPECT_NO_THROW(check(plan));
+  EXPECT_EQ(training_plan_from_json(to_json(plan), "plan"), plan);
+  EXPECT_EQ(sequence_length(stage_plan(plan, plan.stages[0])), 24);
+  std::map<Index, int> counts;
+  for (Index step = 0; step < 300; ++step) ++counts[sequence_at(plan, step)];
+  EXPECT_EQ(counts.size(), 3u);
+  for (const auto& [length, count] : counts) EXPECT_GT(count, 70) << length;
+  TrainingPlan first = plan;
+  first.stages = {{.steps = 6, .sequence = {sequence_at(plan, 0)}}};
+  EXPECT_EQ(losses(plan)[0], losses(first)[0]);
 }
 
 TEST(Stages, RejectInconsistentValues) {
@@ -104,8 +123,10 @@ TEST(Stages, RejectInconsistentValues) {
     }
   };
   refuse({{.steps = 2}, {.steps = 3}}, "stages: expected 6 steps in all");
-  refuse({{.steps = 6, .sequence = 1000}}, "stages: stage 1: sequence: expected at most");
-  for (const char* text : {"steps", "steps=x", "window=3", "steps=2,width=3", "steps=0"}) {
+  refuse({{.steps = 6, .sequence = {1000}}}, "stages: stage 1: sequence: expected at most");
+  refuse({{.steps = 6, .sequence = {8, 1000}}}, "stages: stage 1: sequence: expected at most");
+  for (const char* text : {"steps", "steps=x", "window=3", "steps=2,width=3", "steps=0",
+                           "steps=2,sequence=8/x", "steps=2/3", "steps=2,sequence=0/8"}) {
     EXPECT_THROW(stages_from_text(text, "--stage"), InputError) << text;
   }
   EXPECT_TRUE(stages_from_text("", "--stage").empty());
