@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -134,6 +135,34 @@ StudyRows with_labels(StudyRows rows, const StudyRow& labels) {
   return rows;
 }
 
+bool shares_a_column(const StudyRow& a, const StudyRow& b) {
+  const auto is_in_b = [&](const auto& item) {
+    return b.numbers.contains(item.first) || b.words.contains(item.first);
+  };
+  return std::ranges::any_of(a.numbers, is_in_b) || std::ranges::any_of(a.words, is_in_b);
+}
+
+// Rows of the measures of a point. Single rows with different columns become one, so that a figure
+// can draw a value of one measure over that of another.
+class PointRows {
+ public:
+  void add(const StudyRows& measured) {
+    const bool is_single = measured.size() == 1;
+    if (is_single && single_ && !shares_a_column(measured[0], rows_[*single_])) {
+      rows_[*single_].numbers.insert(measured[0].numbers.begin(), measured[0].numbers.end());
+      rows_[*single_].words.insert(measured[0].words.begin(), measured[0].words.end());
+      return;
+    }
+    if (is_single && !single_) single_ = rows_.size();
+    rows_.insert(rows_.end(), measured.begin(), measured.end());
+  }
+  const StudyRows& rows() const { return rows_; }
+
+ private:
+  StudyRows rows_;
+  std::optional<std::size_t> single_;
+};
+
 StudyRows run_point(const Study& study, const StudyPoint& point, const fs::path& folder,
                     const ReportFraction& report) {
   const fs::path models = folder / "models", file = file_of(point, folder);
@@ -153,13 +182,14 @@ StudyRows run_point(const Study& study, const StudyPoint& point, const fs::path&
     input.training = work.trains ? &training : nullptr;
     input.session = work.session;
     const auto count = static_cast<double>(work.measures.size());
+    PointRows measured;
     for (std::size_t n = 0; n < work.measures.size(); ++n) {
       input.report = [&](double fraction) {
         report(share + (1 - share) * (static_cast<double>(n) + fraction) / count);
       };
-      const StudyRows measured = work.measures[n](input);
-      rows.insert(rows.end(), measured.begin(), measured.end());
+      measured.add(work.measures[n](input));
     }
+    rows = measured.rows();
     for (StudyRow& row : rows) {  // NaN: not measured
       std::erase_if(row.numbers, [](const auto& item) { return std::isnan(item.second); });
     }

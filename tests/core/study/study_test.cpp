@@ -198,6 +198,19 @@ TEST(StudyRun, TrainsAgainIfThePlanChanged) {
   EXPECT_EQ(full.rows.size(), 8u);
 }
 
+TEST(StudyRun, SingleRowsOfMeasuresBecomeOne) {
+  const testing::TemporaryFolder folder;
+  Json definition = small_definition();
+  definition["base"]["session"] = Json::parse(R"({"text": "!k40?k"})");
+  definition["base"]["measure"] = Json::parse(
+      R"([{"type": "score"}, {"type": "curve", "points": 2}, {"type": "pairs"}, {"type": "step"}])");
+  const StudyResult result = run_study(study_from_json(definition, "x.json", true), folder.path());
+  ASSERT_EQ(result.rows.size(), 8u);  // at each point one shared row, two of the curve, a step
+  EXPECT_TRUE(result.rows[0].numbers.contains("accuracy"));
+  EXPECT_TRUE(result.rows[0].numbers.contains("pairs"));
+  EXPECT_FALSE(result.rows[3].numbers.contains("pairs"));  // has peak_bytes, as the score has
+}
+
 TEST(StudyRun, FailedPointsAreProblems) {
   const testing::TemporaryFolder folder;
   Json definition = small_definition();
