@@ -17,8 +17,8 @@ using cpu::panel_width;
 using cpu::RowKernels;
 
 constexpr Index kMinParallelWork = Index{1} << 18;  // smaller products use one thread
-constexpr Index kDepth = 256;                       // rows of a panel (32 KiB)
-constexpr Index kMaxPanels = 32;                    // panels packed at a time (1 MiB)
+constexpr Index kDepth = 192;                       // rows of a panel (24 KiB)
+constexpr Index kMaxPanels = 32;                    // panels packed at a time (768 KiB)
 constexpr Index kRowBlock = 240;  // rows of A that stay in the cache for all panels
 constexpr Index kDots = 4;        // dot products at a time, see RowKernels::four_dots
 constexpr Index kTile = 24;       // multiple of the rows of all register tiles
@@ -102,7 +102,8 @@ template <class Right>
 void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
                     Index row_end, Index first, Index last, float* c, Index c_stride, bool add) {
   const Index a_row = a.transposed ? 1 : a.stride, a_column = a.transposed ? a.stride : 1;
-  const Index max_depth = std::min(kDepth, a.columns);
+  // Equal depths: a last panel with few rows would be slow.
+  const Index max_depth = ceil_divide(a.columns, ceil_divide(a.columns, kDepth));
   thread_local std::vector<float> panels;
   panels.resize(
       static_cast<std::size_t>(ceil_divide(last - first, panel_width) * panel_width * max_depth));

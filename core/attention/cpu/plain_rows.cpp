@@ -26,14 +26,15 @@ Index choose_keys_per_step(Index row_size) {
   return std::clamp(fitting_keys / panel_width * panel_width, min_keys, max_keys);
 }
 
-// Prefetches the rows of a group that begins with row r into the L2 cache, unless `rows` is null.
-// L1 would accept too few requests at once. The function is inlined because GCC drops calls of
-// functions whose only effect is a prefetch.
-[[gnu::always_inline]] inline void prefetch_group(const float* rows, Index r, Index size) {
+// Prefetches rows [r, r + count) into the L2 cache, unless `rows` is null. L1 would accept too few
+// requests at once. The function is inlined because GCC drops calls of functions whose only effect
+// is a prefetch.
+[[gnu::always_inline]] inline void prefetch_rows(const float* rows, Index r, Index count,
+                                                 Index size) {
   constexpr Index cache_line = 16;  // in floats
   if (rows == nullptr) return;
   rows += r * size;
-  for (Index n = 0; n < group_rows * size; n += cache_line) __builtin_prefetch(rows + n, 0, 2);
+  for (Index n = 0; n < count * size; n += cache_line) __builtin_prefetch(rows + n, 0, 2);
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ PlainRows::PlainRows(const Prepared& prepared, const ResultRequest& wanted, Part
     const Index fitting_rows = weights_per_step / std::max<Index>(prepared.keys, 1);
     rows_per_step_ = std::clamp(fitting_rows / group_rows * group_rows, 2 * group_rows, block_rows);
   } else {
-    block_.p = Tensor({group_rows, keys_per_step_});
+    block_.p = Tensor({max_step_rows, keys_per_step_});
   }
 }
 
@@ -160,38 +161,50 @@ bool PlainRows::scale_queries() {
 
 // Adds keys [begin, end); `begin` is the first key of a panel.
 void PlainRows::add_keys(Index begin, Index end) {
-  const Index size = prepared_.key_size, value_size = prepared_.value_size;
-  for (Index r = 0; r < rows_; r += group_rows) {
+  const auto range = [&](Index r) {
     const Group& group = group_of(r);
     const Index key = std::max(begin, group.begin / panel_width * panel_width);
-    const Index key_end = std::min(end, group.end);
-    if (key >= key_end) continue;
-    const Index rows = std::min(group_rows, rows_ - r);
-    std::array<std::int32_t, group_rows> first{}, last{};  // keys [first, last), relative to `key`
-    for (Index n = 0; n < rows; ++n) {
-      const auto i = static_cast<std::size_t>(n), row = static_cast<std::size_t>(r + n);
-      first[i] = block_.first[row] - static_cast<std::int32_t>(key);
-      last[i] = block_.last[row] - static_cast<std::int32_t>(key);
+    return KeyRange{key, std::max(key, group.begin), std::min(end, group.end)};
+  };
+  for (Index r = 0; r < rows_;) {
+    const KeyRange keys = range(r);
+    const bool is_first = keys.first == group_of(r).begin;
+    Index next = r + group_rows;  // kernels compute tall blocks faster
+    while (next < std::min(rows_, r + max_step_rows) && range(next) == keys &&
+           is_first == (keys.first == group_of(next).begin)) {
+      next += group_rows;
     }
-    float* p = block_.p.data();  // all groups reuse this memory unless weights are requested
-    if (wanted_.attention) p += r * block_.p_stride + (key - block_.first_key);
-    const Index first_key = std::max(key, group.begin);
-    const bool is_first = first_key == group.begin;
-    if (is_first) {
-      prefetch_group(next_q_, r, size);
-      prefetch_group(next_k_, r, size);
-    }
-    prepared_.kernels.powers(rows, (first_key - key) / sum_lanes * sum_lanes,
-                             (key_end - key + sum_lanes - 1) / sum_lanes * sum_lanes, size,
-                             scaled_q_.data() + r * size, size, panels_.panel(key / panel_width),
-                             shift_.data() + r, first.data(), last.data(), p, block_.p_stride,
-                             sums_.data() + r * sum_lanes);
-    if (!wanted_.output || value_size == 0) continue;
-    if (is_first) prefetch_group(next_v_, r, value_size);
-    prepared_.kernels.multiply(rows, value_size, key_end - first_key, p + (first_key - key),
-                               block_.p_stride, 1, prepared_.v(pair_) + first_key * value_size,
-                               value_size, output_.data() + r * value_size, value_size, !is_first);
+    const Index rows = std::min(next, rows_) - r;
+    if (keys.panel < keys.end) add_rectangle(r, rows, keys, is_first);
+    r = next;
   }
+}
+
+// Adds the keys to the sums of rows [r, r + rows); `is_first`: these are the rows' first keys.
+void PlainRows::add_rectangle(Index r, Index rows, const KeyRange& keys, bool is_first) {
+  const Index size = prepared_.key_size, value_size = prepared_.value_size, key = keys.panel;
+  std::array<std::int32_t, max_step_rows> first{}, last{};  // keys [first, last), relative to `key`
+  for (Index n = 0; n < rows; ++n) {
+    const auto i = static_cast<std::size_t>(n), row = static_cast<std::size_t>(r + n);
+    first[i] = block_.first[row] - static_cast<std::int32_t>(key);
+    last[i] = block_.last[row] - static_cast<std::int32_t>(key);
+  }
+  float* p = block_.p.data();  // all rectangles reuse this memory unless weights are requested
+  if (wanted_.attention) p += r * block_.p_stride + (key - block_.first_key);
+  if (is_first) {
+    prefetch_rows(next_q_, r, rows, size);
+    prefetch_rows(next_k_, r, rows, size);
+  }
+  prepared_.kernels.powers(rows, (keys.first - key) / sum_lanes * sum_lanes,
+                           (keys.end - key + sum_lanes - 1) / sum_lanes * sum_lanes, size,
+                           scaled_q_.data() + r * size, size, panels_.panel(key / panel_width),
+                           shift_.data() + r, first.data(), last.data(), p, block_.p_stride,
+                           sums_.data() + r * sum_lanes);
+  if (!wanted_.output || value_size == 0) return;
+  if (is_first) prefetch_rows(next_v_, r, rows, value_size);
+  prepared_.kernels.multiply(rows, value_size, keys.end - keys.first, p + (keys.first - key),
+                             block_.p_stride, 1, prepared_.v(pair_) + keys.first * value_size,
+                             value_size, output_.data() + r * value_size, value_size, !is_first);
 }
 
 // Finds the rows to prefetch for the next block; forward.cpp visits blocks in descending order.

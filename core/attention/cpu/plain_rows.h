@@ -29,12 +29,18 @@ class PlainRows {
   struct Group {  // keys [begin, end) that group_rows rows need
     Index begin = 0, end = 0;
   };
+  struct KeyRange {  // keys [first, end) of a step; the panel of `first` begins with key `panel`
+    Index panel = 0, first = 0, end = 0;
+    bool operator==(const KeyRange&) const = default;
+  };
+  static constexpr Index max_step_rows = 3 * group_rows;  // their weights fit the L1 cache
 
   bool run_rows(Index row, Index end);
   bool find_keys();
   Group all_keys();
   bool scale_queries();
   void add_keys(Index begin, Index end);
+  void add_rectangle(Index r, Index rows, const KeyRange& keys, bool is_first);
   void find_next_rows();
   void report();
 
@@ -49,8 +55,7 @@ class PlainRows {
   Index pair_ = 0, row_ = 0, rows_ = 0;
   // First query, key and value row to prefetch for the next block; may be null.
   const float *next_q_ = nullptr, *next_k_ = nullptr, *next_v_ = nullptr;
-  WeightBlock
-      block_;  // p: weights of one group and step, or of the whole block if attention is requested
+  WeightBlock block_;  // p: weights of a rectangle, or of the whole block if attention is requested
   WeightWriter writer_;
   KeyPanels panels_;
   std::array<Group, block_rows / group_rows> groups_;
