@@ -1,29 +1,24 @@
 #include "core/analysis/prediction.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/base/parallel.h"
-#include "core/tensor/vector_math.h"
+#include "core/tensor/row_kernels.h"
 
 namespace attnscope {
 namespace {
 
-// Sum of exp(row[v] - max), in one partial sum per SIMD lane.
-double sum_of_powers(const float* row, Index count, float max) {
-  constexpr Index kSums = 16;
-  std::array<float, kSums> sums{};
-  Index v = 0;
-  for (; v + kSums <= count; v += kSums) {
-    for (Index s = 0; s < kSums; ++s) {
-      sums[static_cast<std::size_t>(s)] += vector_math::exp(row[v + s] - max);
-    }
-  }
+// Sum of exp(row[v] - max). Overwrites the row.
+double sum_of_powers(float* row, Index count, float max) {
+  constexpr Index kSummands = 1024;  // of float32 sums; their sum is float64
   double sum = 0;
-  for (const float s : sums) sum += static_cast<double>(s);
-  for (; v < count; ++v) sum += static_cast<double>(vector_math::exp(row[v] - max));
+  for (Index v = 0; v < count; v += kSummands) {
+    const Index part = std::min(kSummands, count - v);
+    sum += static_cast<double>(cpu::row_kernels().exponentials(row + v, part, max));
+  }
   return sum;
 }
 
@@ -37,11 +32,13 @@ Tensor token_bits(const LazyTensor& logits, const std::vector<std::int32_t>& ids
     const Index count = std::min(kLogitsRows, length - 1 - begin);
     const Tensor rows = logits.rows(begin, count);
     parallel_for(count, grain, [&](Index first, Index last) {
+      std::vector<float> powers;
       for (Index i = first; i < last; ++i) {
-        const float* row = rows.data() + i * vocabulary;
-        const float max = *std::max_element(row, row + vocabulary);
-        const double sum = sum_of_powers(row, vocabulary, max);
-        const float target_logit = row[ids[static_cast<std::size_t>(begin + i + 1)]];
+        powers.assign(rows.data() + i * vocabulary, rows.data() + (i + 1) * vocabulary);
+        const float max = cpu::row_kernels().maximum(powers.data(), vocabulary);
+        const float target_logit =
+            powers[static_cast<std::size_t>(ids[static_cast<std::size_t>(begin + i + 1)])];
+        const double sum = sum_of_powers(powers.data(), vocabulary, max);
         const double nats = std::log(sum) + static_cast<double>(max - target_logit);
         bits[begin + i + 1] = static_cast<float>(nats / std::log(2.0));
       }

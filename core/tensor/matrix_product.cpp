@@ -17,11 +17,14 @@ using cpu::panel_width;
 using cpu::RowKernels;
 
 constexpr Index kMinParallelWork = Index{1} << 18;  // smaller products use one thread
-constexpr Index kDepth = 192;                       // rows of a panel (24 KiB)
-constexpr Index kMaxPanels = 32;                    // panels packed at a time (768 KiB)
-constexpr Index kRowBlock = 240;  // rows of A that stay in the cache for all panels
-constexpr Index kDots = 4;        // dot products at a time, see RowKernels::four_dots
-constexpr Index kTile = 24;       // multiple of the rows of all register tiles
+constexpr Index kDepth = 192;      // maximum rows of a panel per pass (24 KiB in the L1 cache)
+constexpr Index kMaxChunk = 2048;  // maximum rows of B packed at a time
+constexpr Index kMaxPanels = 32;   // maximum panels per item of a parallel loop
+constexpr Index kPackedNumbers = Index{1} << 18;  // of B (1 MiB)
+constexpr Index kBlockNumbers = Index{1} << 16;   // of A; they stay in the L2 cache for all panels
+constexpr Index kMinRowBlock = 48, kMaxRowBlock = 240;  // rows of A
+constexpr Index kDots = 4;   // dot products at a time, see RowKernels::four_dots
+constexpr Index kTile = 24;  // multiple of the rows of all register tiles
 
 Index ceil_divide(Index a, Index b) {
   return (a + b - 1) / b;
@@ -97,30 +100,71 @@ bool add_block_dots(const float* x, const NarrowMatrix& b, Index first, Index la
   return true;
 }
 
-// Computes rows [row, row_end) and columns [first, last), at most kMaxPanels panels, of C.
+// A rectangle of C, and the columns of A and rows of B that are added to it.
+struct ProductBlock {
+  Index row = 0, row_end = 0;        // of A and C
+  Index first = 0, last = 0;         // columns of B and C
+  Index t = 0, depth = 0, step = 0;  // columns [t, t + depth) of A; `step` per pass
+  // Rows of A at a time.
+  Index row_step() const {
+    return std::clamp(kBlockNumbers / depth / kTile * kTile, kMinRowBlock, kMaxRowBlock);
+  }
+};
+
+// Packs the block's rows and columns of B to panels [columns / panel_width, depth, panel_width].
 template <class Right>
-void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
-                    Index row_end, Index first, Index last, float* c, Index c_stride, bool add) {
-  const Index a_row = a.transposed ? 1 : a.stride, a_column = a.transposed ? a.stride : 1;
-  // Equal depths: a last panel with few rows would be slow.
-  const Index max_depth = ceil_divide(a.columns, ceil_divide(a.columns, kDepth));
-  thread_local std::vector<float> panels;
-  panels.resize(
-      static_cast<std::size_t>(ceil_divide(last - first, panel_width) * panel_width * max_depth));
-  for (Index t = 0; t < a.columns; t += max_depth) {
-    const Index depth = std::min(max_depth, a.columns - t);
-    for (Index x = first; x < last; x += panel_width) {
-      pack_panel(kernels, b, t, depth, x, std::min(panel_width, last - x),
-                 panels.data() + (x - first) * depth);
+void pack_panels(const RowKernels& kernels, const Right& b, const ProductBlock& block,
+                 float* panels) {
+  for (Index x = block.first; x < block.last; x += panel_width) {
+    for (Index t = 0; t < block.depth; t += block.step) {
+      pack_panel(kernels, b, block.t + t, std::min(block.step, block.depth - t), x,
+                 std::min(panel_width, block.last - x),
+                 panels + (x - block.first) * block.depth + t * panel_width);
     }
-    for (Index r = row; r < row_end; r += kRowBlock) {
-      if (is_stopping()) return;
-      const Index rows = std::min(kRowBlock, row_end - r);
-      for (Index x = first; x < last; x += panel_width) {
-        kernels.multiply(rows, std::min(panel_width, last - x), depth, element(a, r, t), a_row,
-                         a_column, panels.data() + (x - first) * depth, panel_width,
-                         c + r * c_stride + x, c_stride, add || t > 0);
+  }
+}
+
+// Adds the product of A and the packed panels to the block of C, or stores it. All passes over a
+// few rows and columns of C follow each other, so that these stay in the cache.
+void multiply_block(const RowKernels& kernels, const Matrix& a, const float* panels,
+                    const ProductBlock& block, float* c, Index c_stride, bool add) {
+  const Index a_row = a.transposed ? 1 : a.stride, a_column = a.transposed ? a.stride : 1;
+  const Index row_step = block.row_step();
+  for (Index r = block.row; r < block.row_end; r += row_step) {
+    if (is_stopping()) return;
+    const Index rows = std::min(row_step, block.row_end - r);
+    for (Index x = block.first; x < block.last; x += panel_width) {
+      const float* panel = panels + (x - block.first) * block.depth;
+      for (Index t = 0; t < block.depth; t += block.step) {
+        kernels.multiply(rows, std::min(panel_width, block.last - x),
+                         std::min(block.step, block.depth - t), element(a, r, block.t + t), a_row,
+                         a_column, panel + t * panel_width, panel_width, c + r * c_stride + x,
+                         c_stride, add || t > 0);
       }
+    }
+  }
+}
+
+// Computes rows [row, row_end) and columns [first, last) of C.
+template <class Right>
+void multiply_rectangle(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
+                        Index row_end, Index first, Index last, float* c, Index c_stride,
+                        bool add) {
+  thread_local std::vector<float> panels;
+  // Equal chunks and steps: a last step of few rows would be slow.
+  const Index chunk = ceil_divide(a.columns, ceil_divide(a.columns, kMaxChunk));
+  const Index width = std::max<Index>(1, kPackedNumbers / (chunk * panel_width)) * panel_width;
+  for (Index t = 0; t < a.columns; t += chunk) {
+    for (Index x = first; x < last; x += width) {
+      ProductBlock block{row, row_end, x, std::min(x + width, last)};
+      block.t = t;
+      block.depth = std::min(chunk, a.columns - t);
+      block.step = ceil_divide(block.depth, ceil_divide(block.depth, kDepth));
+      const Index count = ceil_divide(block.last - block.first, panel_width) * panel_width;
+      panels.resize(static_cast<std::size_t>(count * block.depth));
+      pack_panels(kernels, b, block, panels.data());
+      multiply_block(kernels, a, panels.data(), block, c, c_stride, add || t > 0);
+      if (is_stopping()) return;
     }
   }
 }
@@ -131,7 +175,7 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
 Index row_shares(const Matrix& a, Index columns, Index panels) {
   const Index threads = thread_count(), min_shares = ceil_divide(threads, panels);
   if (a.transposed || a.rows <= columns) return min_shares;
-  return std::max(min_shares, std::min(a.rows / kRowBlock, threads));
+  return std::max(min_shares, std::min(a.rows / kMaxRowBlock, threads));
 }
 
 template <class Right>
@@ -146,8 +190,8 @@ void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, 
     while (item < end && !is_stopping()) {
       const Index row = item / panels * rows, panel = item % panels;
       const Index count = std::min({panels - panel, end - item, kMaxPanels});
-      multiply_block(kernels, a, b, row, std::min(row + rows, a.rows), panel * panel_width,
-                     std::min((panel + count) * panel_width, b.columns), c, c_stride, add);
+      multiply_rectangle(kernels, a, b, row, std::min(row + rows, a.rows), panel * panel_width,
+                         std::min((panel + count) * panel_width, b.columns), c, c_stride, add);
       item += count;
     }
   });
