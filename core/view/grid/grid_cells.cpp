@@ -172,8 +172,10 @@ struct Ends {
   std::map<std::pair<Index, Index>, ColourRange> by_head;  // {layer, head} -> range; empty: common
 };
 
+// maps: of the thumbnails in `list`
 Ends make_ends(const ViewInput& input, const std::vector<Thumbnail>& list,
-               const ValueOptions& options, bool own, const ColourRange& common, bool with_signs) {
+               const std::vector<HeadMap>& maps, const ValueOptions& options, bool own,
+               const ColourRange& common, bool with_signs) {
   constexpr Index kMaxMagnitudes = Index{1} << 19;  // limit for all maps together
   const ColourEnd end = input.session.view.colour_end;
   const auto heads = static_cast<Index>(thumbnails(input.trace, input.part()).size());
@@ -186,8 +188,9 @@ Ends make_ends(const ViewInput& input, const std::vector<Thumbnail>& list,
     include_single_weight(range, magnitudes.single);
   };
   Magnitudes joint;
-  for (const Thumbnail& t : list) {
-    Magnitudes sizes = magnitudes_of(t, head_map(input, t, {}), options, per_map);
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const Thumbnail& t = list[n];
+    Magnitudes sizes = magnitudes_of(t, maps[n], options, per_map);
     if (own) {
       set_end(ends.by_head[{t.layer, t.head}] = common, sizes);
     } else {
@@ -199,10 +202,10 @@ Ends make_ends(const ViewInput& input, const std::vector<Thumbnail>& list,
   return ends;
 }
 
-// Colour ranges of all maps, without ColourRange::ranked.
+// Colour ranges of all maps, without ColourRange::ranked. maps: of the thumbnails in `list`
 std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thumbnail>& list,
-                                   const ValueOptions& options, bool is_own,
-                                   const ColourRange& common, bool with_signs) {
+                                   const std::vector<HeadMap>& maps, const ValueOptions& options,
+                                   bool is_own, const ColourRange& common, bool with_signs) {
   std::vector<ColourRange> ranges(list.size(), common);
   if (options.row_scale == RowScale::Largest) return ranges;
   CacheKey key = grid_key("grid ends", input, options)
@@ -211,12 +214,18 @@ std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thu
     for (const Thumbnail& t : list) key = key.with(t.layer, t.head);
   }
   const auto make = [&] {
-    const std::vector<Thumbnail> heads =
-        is_own ? thumbnails(input.trace, input.part()) : std::vector<Thumbnail>();
-    return make_ends(input, is_own ? heads : list, options, is_own, common, with_signs);
+    return make_ends(input, list, maps, options, is_own, common, with_signs);
+  };
+  const auto make_all = [&] {  // of all heads, for later layouts
+    if (!is_own) return make();
+    const std::vector<Thumbnail> heads = thumbnails(input.trace, input.part());
+    std::vector<HeadMap> all_maps;
+    for (const Thumbnail& t : heads) all_maps.push_back(head_map(input, t, {}));
+    return make_ends(input, heads, all_maps, options, is_own, common, with_signs);
   };
   const bool is_cached = input.cache != nullptr && all_stored(list);
-  const Ends ends = is_cached ? *input.cache->numbers(source_of(input.trace), key, make) : make();
+  const Ends ends =
+      is_cached ? *input.cache->numbers(source_of(input.trace), key, make_all) : make();
   for (std::size_t n = 0; n < list.size(); ++n) {
     const auto known = ends.by_head.find({list[n].layer, list[n].head});
     const ColourRange& found = known != ends.by_head.end() ? known->second : ends.common;
@@ -259,7 +268,8 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
   if (!list.empty()) grid.exact /= static_cast<double>(list.size());
   grid.range = weight_colours(input, with_signs);
   grid.range.scale = scale_of(settings);
-  std::vector<ColourRange> ranges = ranges_of(input, list, options, is_own, grid.range, with_signs);
+  std::vector<ColourRange> ranges =
+      ranges_of(input, list, maps, options, is_own, grid.range, with_signs);
   bool needs_pooling = grid.range.scale != ColourRange::Scale::Linear || !options.are_weights();
   for (std::size_t n = 0; n < list.size(); ++n) {
     maps[n].cells.colour_map = grid.range.colour_map;
