@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <thread>
+#include <vector>
 
 #include "core/attention/backend.h"
 #include "core/attention/map_pyramid.h"
@@ -100,6 +103,24 @@ TEST_F(DerivedMaps, LiveMapsBecomeExactGradually) {
     lay_out();
   }
   EXPECT_EQ(layout.pending, "");
+}
+
+// The colours end at the 99th percentile of the thumbnail's cells, below the first token's weight.
+TEST_F(DerivedMaps, GridScalesColoursToItsCells) {
+  const ViewLayout layout = view("grid").lay_out(input());
+  const HeatMap* map = nullptr;
+  for (const Item& item : layout.list.items) {
+    const HeatMap* found = std::get_if<HeatMap>(&item);
+    if (map == nullptr && found != nullptr && !found->hollow) map = found;
+  }
+  ASSERT_NE(map, nullptr);
+  std::vector<float> weights;
+  std::ranges::copy_if(map->values, std::back_inserter(weights), [](float w) { return w > 0; });
+  ASSERT_FALSE(weights.empty());
+  EXPECT_FLOAT_EQ(*std::ranges::max_element(weights), 1);
+  const auto above = std::ranges::count_if(weights, [&](float w) { return w > map->most; });
+  const double share = static_cast<double>(above) / static_cast<double>(weights.size());
+  EXPECT_TRUE(share > 0.002 && share < 0.02) << share << " above " << map->most;
 }
 
 TEST_F(DerivedMaps, AreSignedWithoutNormaliser) {
