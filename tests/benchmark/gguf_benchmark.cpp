@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/run.h"
 #include "core/model/generate.h"
+#include "core/tensor/matrix_product.h"
 #include "core/tensor/storage.h"
 #include "tests/benchmark/continued_copy.h"
 #include "tests/benchmark/resident_memory.h"
@@ -72,6 +74,57 @@ void text_to_trace(benchmark::State& state, const std::string& path) {
   state.counters["rest_megabytes"] = (peak - file - recorded) / kMegabyte;
 }
 
+// Multiply-adds of a run of `tokens` tokens, each counted twice: products with all quantised
+// matrices, of which the embedding also computes the logits, and causal attention.
+double arithmetic(const Model& model, double tokens) {
+  double weights = 0;
+  for (const auto& [name, matrix] : model.narrow) {
+    weights += static_cast<double>(matrix.rows) * static_cast<double>(matrix.columns);
+  }
+  const ModelConfig& config = model.config;
+  const auto width = static_cast<double>(config.layers * config.heads * config.head_size);
+  return 2 * tokens * weights + 2 * tokens * tokens * width;
+}
+
+// Seconds of a product of 2,048 rows with a square matrix of float32, per operation.
+double seconds_of_product_operation() {
+  constexpr Index kRows = 2048, kSize = 768;
+  const Tensor a = Tensor::full({kRows, kSize}, 0.5F), b = Tensor::full({kSize, kSize}, 0.25F);
+  Tensor c({kRows, kSize});
+  double best = std::numeric_limits<double>::infinity();
+  for (int n = 0; n < 20; ++n) {
+    const auto start = std::chrono::steady_clock::now();
+    multiply_matrices({a.data(), kRows, kSize, kSize}, {b.data(), kSize, kSize, kSize, true},
+                      c.data(), kSize, false);
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best / (2.0 * kRows * kSize * kSize);
+}
+
+// A text whose maps are computed on demand. of_product: the run's rate of arithmetic relative to
+// that of a product of matrices.
+void long_text(benchmark::State& state, const std::string& path) {
+  release_cached_storage();
+  peak_memory(true);
+  ExperimentRun run(cpu_only());
+  Session session;
+  session.run.model = path;
+  const auto checkpoint = run.checkpoint(session.run);
+  session.run.text = text_of(*checkpoint, static_cast<std::size_t>(state.range(0)));
+  double seconds = 0, runs = 0;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    benchmark::DoNotOptimize(run.run(session.run));
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ++runs;
+  }
+  state.counters["peak_megabytes"] = peak_memory(false) / kMegabyte;
+  state.counters["of_product"] =
+      arithmetic(checkpoint->model, static_cast<double>(state.range(0))) * runs *
+      seconds_of_product_operation() / seconds;
+}
+
 // One token after `range` others, with cached keys and values.
 void next_token(benchmark::State& state, const std::string& path) {
   const Checkpoint checkpoint = load_checkpoint(path);
@@ -95,6 +148,7 @@ void add_benchmarks(const std::string& path) {
   };
   add("Open", open_model);
   add("Text", text_to_trace)->Arg(64)->Arg(512);
+  add("LongText", long_text)->Arg(4000)->Arg(8000)->Iterations(1);
   add("NextToken", next_token)->Arg(63)->Arg(255);
 }
 
