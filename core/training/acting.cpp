@@ -34,12 +34,13 @@ World world_of(const ModelConfig& config) {
   return has_continuous_actions(config) ? World::Plane : World::Grid;
 }
 
-Walk walk_from(World world, Index start, Index target_steps) {
+Walk walk_from(const ModelConfig& config, Index start, Index target_steps) {
   Walk walk;
-  walk.world = world;
+  walk.world = world_of(config);
+  walk.sparse_rewards = config.architecture.values.flag("sparse_rewards");
   walk.start = start;
   walk.target_steps = target_steps;
-  if (world == World::Grid) {
+  if (walk.world == World::Grid) {
     walk.cells = {start};
   } else {
     walk.points = {SteeringPlane::centre(start)};
@@ -51,7 +52,9 @@ Batch visible_steps(const std::vector<const Walk*>& walks, Index context) {
   const Index length = walks.front()->steps() + 1;
   const Index first = context > 0 ? std::max<Index>(0, length - context) : 0;
   std::vector<Index> remaining;
-  for (const Walk* walk : walks) remaining.push_back(walk->target_steps - first);
+  for (const Walk* walk : walks) {
+    remaining.push_back(walk->sparse_rewards ? walk->target_steps : walk->target_steps - first);
+  }
   const auto tails = [&]<class T>(std::vector<T> Walk::*steps) {
     std::vector<std::vector<T>> result;
     for (const Walk* walk : walks) {
@@ -93,7 +96,7 @@ Tensor take_step(const Model& model, const std::vector<Walk*>& walks, Index cont
 double fewest_steps_share(const Model& model, Index max_steps) {
   std::vector<Walk> walks;
   for (Index start = 0; start < Grid::kCells; ++start) {
-    Walk walk = walk_from(world_of(model.config), start, 0);
+    Walk walk = walk_from(model.config, start, 0);
     walk.target_steps = walk.fewest_steps();
     if (start != Grid::kGoal && walk.target_steps <= max_steps) walks.push_back(std::move(walk));
   }

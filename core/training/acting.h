@@ -2,6 +2,7 @@
 // models with continuous actions.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Walk {
   std::vector<PlaneVector> points;    // Plane: [steps + 1] visited points, the start first
   std::vector<PlaneVector> moves;     // Plane: [steps] actions
   bool reached = false;               // true if the walk ended at the goal
+  bool sparse_rewards = false;        // true if the reward comes after the last step
 
   Index steps() const {
     return static_cast<Index>(world == World::Grid ? actions.size() : moves.size());
@@ -40,9 +42,15 @@ struct Walk {
   double achieved() const {
     return static_cast<double>(Grid::return_to_go(steps() + (reached ? 0 : 1)));
   }
+  // Return to go that is requested at a step: with sparse rewards the target throughout.
+  double requested_return(Index step) const {
+    const Index remaining = sparse_rewards ? target_steps : std::max<Index>(target_steps - step, 0);
+    return static_cast<double>(Grid::return_to_go(remaining));
+  }
   double target_return() const { return static_cast<double>(Grid::return_to_go(target_steps)); }
 };
-Walk walk_from(World world, Index start, Index target_steps);  // without steps
+// Walk of a model with an empty world_refusal(), without steps.
+Walk walk_from(const ModelConfig& config, Index start, Index target_steps);
 
 // The last `context` steps of unfinished walks of equal length; 0: all steps.
 Batch visible_steps(const std::vector<const Walk*>& walks, Index context);

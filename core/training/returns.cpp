@@ -8,11 +8,11 @@
 namespace attnscope {
 namespace {
 
-std::vector<Walk> feasible_walks(World world, Index max_steps) {
+std::vector<Walk> feasible_walks(const ModelConfig& config, Index max_steps) {
   std::vector<Walk> walks;
   for (Index requested = 1; requested <= max_steps; ++requested) {
     for (Index start = 0; start < Grid::kCells; ++start) {
-      Walk walk = walk_from(world, start, requested);
+      Walk walk = walk_from(config, start, requested);
       if (start == Grid::kGoal || walk.fewest_steps() > requested) continue;
       walks.push_back(std::move(walk));
     }
@@ -32,7 +32,7 @@ ReturnCurve achieved_returns(const Checkpoint& checkpoint, Index context) {
     throw InputError(checkpoint.name + ": " + refusal);
   }
   const Index max_steps = config.architecture.values.integer("most_steps");
-  std::vector<Walk> walks = feasible_walks(world_of(config), max_steps);
+  std::vector<Walk> walks = feasible_walks(config, max_steps);
   std::vector<Walk*> unfinished;
   for (Walk& walk : walks) unfinished.push_back(&walk);
   for (Index t = 0; t < max_steps && !unfinished.empty(); ++t) {

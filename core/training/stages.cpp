@@ -36,13 +36,12 @@ std::string trimmed(const std::string& text) {
 // "32" as a number, "32/64" as an array; nullopt for anything else.
 std::optional<Json> numbers_from_text(const std::string& text) {
   Json numbers = Json::array();
-  std::istringstream stream(text);
+  std::istringstream stream(text + "/");  // a number before each slash
   for (std::string part; std::getline(stream, part, '/');) {
     const Json number = Json::parse_or_null(trimmed(part));
     if (!number.is_number()) return std::nullopt;
     numbers.push_back(number);
   }
-  if (numbers.empty()) return std::nullopt;
   return numbers.size() == 1 ? numbers[0] : numbers;
 }
 

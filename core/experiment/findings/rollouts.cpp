@@ -82,7 +82,7 @@ Rollouts roll_out(const Model& model, const FindingProgress& progress) {
     if (start == Grid::kGoal) continue;
     for (Index target_steps = 1; target_steps <= max_steps; ++target_steps) {
       Rollout walk;
-      static_cast<Walk&>(walk) = walk_from(rollouts.world, start, target_steps);
+      static_cast<Walk&>(walk) = walk_from(model.config, start, target_steps);
       walk.probabilities = Tensor::zeros({max_steps, Grid::kActions});
       rollouts.all.push_back(std::move(walk));
     }

@@ -106,6 +106,17 @@ Var action_vectors(Pass& pass, const Batch& batch) {
   return gather(table, actions);
 }
 
+// Returns to go that the model reads.  [B, T]
+Tensor visible_returns(const Batch& batch, const Values& values) {
+  if (!values.flag("returns")) return Tensor::zeros(batch.returns.shape());
+  if (!values.flag("sparse_rewards")) return batch.returns;
+  Tensor returns(batch.returns.shape());
+  for (Index n = 0; n < returns.size(); ++n) {
+    returns[n] = batch.returns[n / returns.dim(1) * returns.dim(1)];
+  }
+  return returns;
+}
+
 // Vectors of the three tokens of each step.  [B 3 T, d]
 Var step_tokens(Pass& pass, const Batch& batch) {
   const Index items = batch.returns.dim(0), steps = batch.returns.dim(1);
@@ -114,8 +125,7 @@ Var step_tokens(Pass& pass, const Batch& batch) {
   for (Index n = 0; n < times.size(); ++n) times[n] = static_cast<std::int32_t>(n % steps);
   const Var time = gather(pass.weight("embed.time"), times);  // [B, T, d]
   const auto token = [&](const Var& x) { return reshape(add(x, time), {items, steps, 1, width}); };
-  const bool sees_returns = pass.config().architecture.values.flag("returns");
-  const Tensor returns = sees_returns ? batch.returns : Tensor::zeros(batch.returns.shape());
+  const Tensor returns = visible_returns(batch, pass.config().architecture.values);
   const Var return_vectors =
       add(matmul(Var(returns.reshaped({items, steps, 1})), pass.weight("embed.return.w")),
           pass.weight("embed.return.b"));
@@ -260,6 +270,13 @@ Architecture trajectory_architecture() {
        .help = "Off: behaviour cloning. The model reads 0 instead of every return to go.",
        .kind = Parameter::Kind::Flag,
        .initial = true},
+      {.key = "sparse_rewards",
+       .symbol = "",
+       .label = "Sparse rewards",
+       .help = "On: the whole reward comes after the last step, so that the return to go of the "
+               "first step stays the same in all of them.",
+       .kind = Parameter::Kind::Flag,
+       .initial = false},
       {.key = "continuous",
        .symbol = "",
        .label = "Continuous actions",

@@ -36,7 +36,7 @@ const Rollout& selected_walk(const Rollouts& rollouts, const ViewSettings& view)
   const Values values = view_values(view, "trajectory");
   Index start = std::clamp<Index>(values.integer("start"), 0, Grid::kCells - 1);
   if (start == Grid::kGoal) start = 0;
-  const Index fewest = walk_from(rollouts.world, start, 0).fewest_steps();
+  const Index fewest = rollouts.find(start, 1)->fewest_steps();
   const Index target_steps = values.has("asked") ? values.integer("asked") : fewest;
   return *rollouts.find(start, std::clamp<Index>(target_steps, 1, rollouts.max_steps));
 }

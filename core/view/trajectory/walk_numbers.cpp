@@ -41,7 +41,7 @@ ViewData::Matrix plane_table(const Rollout& walk) {
     steps.rows.push_back("step " + std::to_string(t + 1));
     steps.values(t, 0) = walk.points[n].x;
     steps.values(t, 1) = walk.points[n].y;
-    steps.values(t, 2) = Grid::return_to_go(std::max<Index>(walk.target_steps - t, 0));
+    steps.values(t, 2) = static_cast<float>(walk.requested_return(t));
     steps.values(t, 3) = walk.moves[n].x;
     steps.values(t, 4) = walk.moves[n].y;
   }
@@ -62,7 +62,7 @@ ViewData::Matrix walk_table(const Rollout& walk) {
     steps.rows.push_back("step " + std::to_string(t + 1));
     steps.values(t, 0) = static_cast<float>(walk.cells[n] / Grid::kSide);
     steps.values(t, 1) = static_cast<float>(walk.cells[n] % Grid::kSide);
-    steps.values(t, 2) = Grid::return_to_go(std::max<Index>(walk.target_steps - t, 0));
+    steps.values(t, 2) = static_cast<float>(walk.requested_return(t));
     steps.values(t, 3) = static_cast<float>(walk.actions[n]);
     for (Index action = 0; action < Grid::kActions; ++action)
       steps.values(t, 4 + action) = walk.probabilities(t, action);
@@ -73,7 +73,7 @@ ViewData::Matrix walk_table(const Rollout& walk) {
 }  // namespace
 
 double WalkPart::remaining_return(Index step) const {
-  return static_cast<double>(Grid::return_to_go(std::max<Index>(walk.target_steps - step, 0)));
+  return walk.requested_return(step);
 }
 
 WalkPart selected_steps(const Rollouts& rollouts, const ViewSettings& view) {

@@ -77,6 +77,27 @@ TEST(Returns, BehaviourCloningIgnoresTheRequest) {
   }
 }
 
+// With sparse rewards the first return to go counts in all steps: a model's request stays the same.
+TEST(Returns, StayTheSameWithSparseRewards) {
+  Checkpoint checkpoint = trajectory_model(true);
+  Batch remaining = unfinished_walks({{0, 1, 2}}, {{1, 1}}, {6});
+  Batch constant = remaining;
+  constant.returns = Tensor::full(constant.returns.shape(), remaining.returns[0]);
+  const auto logits = [&](const Batch& batch) {
+    return run(checkpoint.model, batch, ForwardOptions()).logits.value();
+  };
+  const Tensor expected = logits(constant);
+  EXPECT_FALSE(std::ranges::equal(logits(remaining), expected));
+  checkpoint.model.config.architecture.values.set("sparse_rewards", true);
+  EXPECT_TRUE(std::ranges::equal(logits(remaining), expected));
+
+  Walk walk = walk_from(checkpoint.model.config, 0, 6);
+  for (int step = 0; step < 2; ++step) take_step(checkpoint.model, {&walk}, 0);
+  EXPECT_EQ(walk.requested_return(2), walk.target_return());
+  // Also with a context of one step, the visible request is the whole one.
+  EXPECT_EQ(visible_steps({&walk}, 1).returns[0], Grid::return_to_go(6));
+}
+
 TEST(Returns, ContextOfOneStepIsANewWalk) {
   const Checkpoint checkpoint = trajectory_model(true);
   const ReturnCurve all = achieved_returns(checkpoint, 0), six = achieved_returns(checkpoint, 6);
@@ -94,7 +115,7 @@ TEST(Returns, MatchSingleWalksInThePlane) {
   EXPECT_EQ(curve.world, World::Plane);
   double sum = 0, count = 0;
   for (Index start = 0; start < Grid::kCells; ++start) {
-    Walk walk = walk_from(World::Plane, start, 5);
+    Walk walk = walk_from(steering->model.config, start, 5);
     if (start == Grid::kGoal || walk.fewest_steps() > 5) continue;
     while (!walk.reached && walk.steps() < 12) take_step(steering->model, {&walk}, 0);
     sum += walk.achieved();

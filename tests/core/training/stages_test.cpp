@@ -125,8 +125,9 @@ TEST(Stages, RejectInconsistentValues) {
   refuse({{.steps = 2}, {.steps = 3}}, "stages: expected 6 steps in all");
   refuse({{.steps = 6, .sequence = {1000}}}, "stages: stage 1: sequence: expected at most");
   refuse({{.steps = 6, .sequence = {8, 1000}}}, "stages: stage 1: sequence: expected at most");
-  for (const char* text : {"steps", "steps=x", "window=3", "steps=2,width=3", "steps=0",
-                           "steps=2,sequence=8/x", "steps=2/3", "steps=2,sequence=0/8"}) {
+  for (const char* text :
+       {"steps", "steps=x", "window=3", "steps=2,width=3", "steps=0", "steps=2,sequence=8/x",
+        "steps=2,sequence=8/", "steps=2/3", "steps=2,sequence=0/8"}) {
     EXPECT_THROW(stages_from_text(text, "--stage"), InputError) << text;
   }
   EXPECT_TRUE(stages_from_text("", "--stage").empty());
