@@ -375,7 +375,7 @@ void add_train(Command program) {
               "are kept, others are initialised");
   command
       .add("--train-only", options->train_only,
-           "Weights to train, such as \"exit.*\"; \"*\" stands for any text; the others stay "
+           "Weights to train, such as \"exit.*\"; \"*\" matches any text; the others stay "
            "frozen. Repeatable; default: all")
       .one_each();
   command.add("--retrieval", options->retrieval,
