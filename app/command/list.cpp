@@ -234,7 +234,7 @@ void print_lessons(std::ostream& out) {
 Json experiments_json() {
   Json list = Json::array();
   for (const std::string& id : bundled_studies()) {
-    const Study study = find_study(id);
+    const Study study = read_study(bundled_study_file(id));
     list.push_back({{"id", study.id},
                     {"title", study.title},
                     {"claim", study.claim},
@@ -247,7 +247,7 @@ Json experiments_json() {
 void print_experiments(std::ostream& out) {
   out << "Experiments (attnscope experiment NAME -o FOLDER)\n\n";
   for (const std::string& id : bundled_studies()) {
-    const Study study = find_study(id);
+    const Study study = read_study(bundled_study_file(id));
     out << "  " << id << " - " << study.title << ", about "
         << count_text(std::llround(study.minutes), "minute") << "\n";
     print_wrapped(out, study.claim, 6);

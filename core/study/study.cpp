@@ -255,12 +255,17 @@ Study study_from_json(const Json& definition, std::string_view path, bool quick)
   return study;
 }
 
-Study load_study(const fs::path& file, bool quick) {
+Study read_study(const fs::path& file, bool quick) {
   const std::string name = file.string();
   Study study =
       study_from_json(parse_json(read_file(file, limits::kMaxSmallFile), name), name, quick);
   study.id = file.stem().string();
-  check_points(study, name);
+  return study;
+}
+
+Study load_study(const fs::path& file, bool quick) {
+  Study study = read_study(file, quick);
+  check_points(study, file.string());
   return study;
 }
 

@@ -101,6 +101,9 @@ struct Study {
 // Strict parser; InputErrors begin with `path`. Does not check the points (check_points() in
 // study_point.h). quick: applies the merge patch "quick".
 Study study_from_json(const Json& definition, std::string_view path, bool quick = false);
+// Reads a definition, for lists: without checks of its points, whose models may be missing.
+// InputErrors name the file.
+Study read_study(const std::filesystem::path& file, bool quick = false);
 // Reads a definition and checks its points. InputErrors name the file.
 Study load_study(const std::filesystem::path& file, bool quick = false);
 
