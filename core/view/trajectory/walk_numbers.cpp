@@ -15,6 +15,12 @@ std::string steps_text(Index steps) {
   return std::to_string(steps) + (steps == 1 ? " step" : " steps");
 }
 
+std::string cost_sentence(const Rollouts& rollouts) {
+  const bool is_sparse = !rollouts.all.empty() && rollouts.all.front().sparse_rewards;
+  return is_sparse ? "A step costs 0.1, charged at the end: the desired return stays the same."
+                   : "A step costs 0.1.";
+}
+
 ViewData::Matrix returns_table(const Rollouts& rollouts) {
   Tensor achieved = Tensor::full({Grid::kCells, rollouts.max_steps}, NAN);
   for (const Rollout& walk : rollouts.all) {
@@ -109,17 +115,16 @@ std::string describe_steering(const Rollouts& rollouts) {
          fixed(static_cast<double>(SteeringPlane::kPace), 2) +
          " times the vector, of length 1 at most, " + "until it is within " +
          fixed(static_cast<double>(SteeringPlane::kGoalRadius), 2) + " of the goal or " +
-         steps_text(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from " +
-         std::to_string(Grid::kCells - 1) + " starts for all returns.";
+         steps_text(rollouts.max_steps) + " are made. " + cost_sentence(rollouts) +
+         " Rolled out from " + std::to_string(Grid::kCells - 1) + " starts for all returns.";
 }
 
 std::string describe_grid_walks(const Rollouts& rollouts) {
   return "The model acts on a grid of 5 by 5 cells, trained on random walks only: inputs are the "
          "desired return and the cell, output is the most likely of four actions, step by step "
-         "until "
-         "the goal is reached or " +
-         steps_text(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from all " +
-         std::to_string(Grid::kCells - 1) + " cells for all returns.";
+         "until the goal is reached or " +
+         steps_text(rollouts.max_steps) + " are made. " + cost_sentence(rollouts) +
+         " Rolled out from all " + std::to_string(Grid::kCells - 1) + " cells for all returns.";
 }
 
 }  // namespace
